@@ -27,7 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 import treewright as tw
-from treewright.data.memory import give_back
+from treewright.data.memory import release_memory
 from treewright.model_selection import neighbor_curve
 
 K = 5
@@ -286,7 +286,7 @@ def rise_of_search(whose: str, name: str, size: list[int], n_threads: int) -> tu
         return est, est.kneighbors(asked)
 
     search(rows[:100], queries[:10])
-    give_back()  # what making the tables left free would hide what the search needs
+    release_memory()  # what making the tables left free would hide what the search needs
     before = begin_peak()
     kept = search(rows, queries)
     rise = peak_bytes() - before

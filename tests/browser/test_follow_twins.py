@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from treewright.data.derived import (
-    levels_together,
+    level_pairs,
     linear_score,
     pairs_of,
     rows_of_levels,
@@ -87,7 +87,7 @@ def test_columns_made_of_others_have_the_cells_of_python(scripts):
     of_columns = [[0.1, *rng.normal(size=10), *rng.normal(size=4)], [1 / 3, *sorted(rng.normal(size=2)), 0.7, -0.9]]
     wide = with_derived(schema, [
         rows_of_levels(schema, 2, matrix[:, 2], None), *pairs_of(schema, [0, 1]),
-        levels_together(schema, 2, 3, matrix[:100]), linear_score("linear score", (2, 3), of_columns[0]),
+        level_pairs(schema, 2, 3, matrix[:100]), linear_score("linear score", (2, 3), of_columns[0]),
         linear_score("another", (0,), of_columns[1]),
     ])  # fmt: skip
     later = matrix.copy()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 import treewright as tw
-from treewright.data.derived import levels_together, linear_score, pairs_of, rows_of_levels, with_derived
+from treewright.data.derived import level_pairs, linear_score, pairs_of, rows_of_levels, with_derived
 from treewright.data.derived import with_derived_cells as widened
 from treewright.data.encoder import encode
 
@@ -41,7 +41,7 @@ def made_columns(unseen):
     made = [
         rows_of_levels(schema, 2, matrix[:, 2], None),
         *pairs_of(schema, [0, 1]),
-        levels_together(schema, 2, 4, matrix),
+        level_pairs(schema, 2, 4, matrix),
         linear_score("score", range(5), numbers),
     ]
     schema = with_derived(schema, made)

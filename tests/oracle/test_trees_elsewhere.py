@@ -60,7 +60,7 @@ def in_files(folder: Any, y: np.ndarray, weights: np.ndarray | None, n_files: in
         options["weight"] = "w"
     task = "classification" if y is CLASSES else "regression"
     dataset = tw.Dataset.from_parquet(folder, target="y", task=task, **options)
-    assert dataset.is_elsewhere
+    assert dataset.is_remote
     return dataset
 
 
@@ -177,7 +177,7 @@ def test_isolation_forests_of_rows_in_files_are_those_of_the_table(tmp_path, nam
         tmp_path, target=None, memory=memory.split()[0], weight=weight, n_processes=n_processes
     )
     found = tw.IsolationForest(**options).fit(dataset)
-    assert dataset.is_elsewhere == (memory != "1GB")
+    assert dataset.is_remote == (memory != "1GB")
     assert dumps(found.model_) == dumps(here.model_)
     assert (found.predict(X[:50]) == here.predict(X[:50])).all()
     dataset.close()

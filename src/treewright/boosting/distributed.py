@@ -45,7 +45,7 @@ from treewright.boosting.rounds import (
 )
 from treewright.boosting.sampling import GradientWeights, begins_of_equals, count_copies
 from treewright.core import threads
-from treewright.data.dataset import Carrier, PartLostError, answers_of, claims, unless_lost
+from treewright.data.dataset import Carrier, PartLostError, claims, replies_of, unless_lost
 from treewright.data.memory import StoredArrays
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.elsewhere import GrowerElsewhere, Splits
@@ -503,7 +503,7 @@ class RoundsElsewhere:
         self.gained_out_of_bag, self.kept = list[float](), list[KeptTree]()
         self.stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
         _refuse_far(settings)
-        facts: list[Facts] = answers_of(carrier, "facts")
+        facts: list[Facts] = replies_of(carrier, "facts")
         self.n = sum(each.n for each in facts)
         total = sum((each.sum_of_weights for each in facts), Fraction(0))
         weights_are_counts = all(each.are_counts for each in facts) and GradientWeights.may_count(float(total))
@@ -543,9 +543,9 @@ class RoundsElsewhere:
         """The base of the scores of an output."""
         loss = self.losses[output]
         if isinstance(loss, ClassLoss):
-            of_parts = answers_of(self.carrier, "weights_of_classes", output, class_factors, max(n_classes[output], 2))
+            of_parts = replies_of(self.carrier, "weights_of_classes", output, class_factors, max(n_classes[output], 2))
             return loss.of_classes([sum(own, Fraction(0)) for own in zip(*of_parts, strict=True)])
-        sums = answers_of(self.carrier, "sums", output, self.lift)
+        sums = replies_of(self.carrier, "sums", output, self.lift)
         mean = sum((product for product, _ in sums), Fraction(0)) / sum((weight for _, weight in sums), Fraction(0))
         of_mean: np.ndarray = cast("Any", loss).of_mean(float(mean))
         return of_mean

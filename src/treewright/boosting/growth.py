@@ -20,7 +20,7 @@ from treewright.exceptions import ParameterError
 from treewright.grow.gradient.grower import GradientTree
 from treewright.predict.ensemble import staged_scores
 from treewright.prune.methods import Rows
-from treewright.trees.data import BoostedTrees, ModelData, answers_of
+from treewright.trees.data import BoostedTrees, ModelData, predictions_of_scores
 from treewright.trees.packed import PackedTrees, pack_many, take
 from treewright.trees.summary import counted
 
@@ -230,7 +230,7 @@ def _loss_of_rows(losses: list[Loss], target: np.ndarray, scores: np.ndarray) ->
 
 def _squares(model: ModelData, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """float64[n]: squared errors of the predictions, the mean over the outputs."""
-    squares: np.ndarray = np.square(answers_of(model, scores) - target).mean(axis=1)
+    squares: np.ndarray = np.square(predictions_of_scores(model, scores) - target).mean(axis=1)
     return squares
 
 

@@ -32,7 +32,7 @@ from treewright.files.matching import as_whole, rows_for, target_type
 from treewright.files.table import has_target, no_target
 from treewright.show.spans import Role, Span, Spans, fitted
 from treewright.trees.summary import n_named
-from treewright.trees.threshold import decision_words
+from treewright.trees.threshold import decision_text
 from treewright.trees.writing import cell_width
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def run_evaluate(request: EvaluateRequest) -> None:
             }
         )
         return
-    if decides := decision_words(model):
+    if decides := decision_text(model):
         screen.say_prose(f"the model {decides}")
     _say(score, screen, intervals=intervals)
     if told := unseen.told():

@@ -429,7 +429,7 @@ def _run_on_files(request: FitRequest, *, is_saved: bool) -> Any:
     written = _write(request, estimator)
     with results_after(written):
         say_prose(f"{printable(request.data)}: {counted(len(rows), 'row')}, {columns_in_words(estimator.model_)}")
-        where = "read in blocks" if rows.is_elsewhere else "held in memory"
+        where = "read in blocks" if rows.is_remote else "held in memory"
         say_prose(
             f"target {printable(target)}: {estimator.model_.task}; fitted on all rows, {where}; none are held "
             "out: treewright evaluate scores the model on other rows"

@@ -26,7 +26,7 @@ import numpy as np
 
 from treewright.core import progress, threads
 from treewright.core.jit import allocating_kernel, costs, kernel
-from treewright.data.memory import give_back
+from treewright.data.memory import release_memory
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 
@@ -459,7 +459,7 @@ def bins_of(
 
     threads.run_each(bin_some, -(-p // width), threads_used)
     if n * p >= _MANY_CELLS:
-        give_back()
+        release_memory()
     return bins_together(parts, schema.columns)
 
 

@@ -43,7 +43,7 @@ class PartsRequest(NamedTuple):
     named: bool
 
 
-def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, PartsRequest]:
+def requested_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, PartsRequest]:
     """The requested parts by column position; a part, a column or a declaration that cannot be is refused."""
     if calendar is None:
         return {}

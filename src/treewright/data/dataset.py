@@ -8,8 +8,8 @@ There are two kinds of weight. ``sample_weight`` is the weight that the caller g
 weight of the row's classes. Growers of single trees use ``weights``; forests sample rows by ``sample_weight`` and apply
 the weights of classes afterwards. Rows of weight 0 are left out, and ``kept`` says which of the given rows remain.
 
-An `Elsewhere` takes the place of the matrix if the rows lie in a file, in other processes or on other machines. It
-knows how many rows there are and the bins of their columns, and has a *carrier*, which takes a question to every part
+`RemoteRows` take the place of the matrix if the rows lie in a file, in other processes or on other machines. They
+know how many rows there are and the bins of their columns, and have a *carrier*, which takes a question to every part
 and returns the replies. Algorithms that can learn from replies use it; for others an error gives the reason.
 """
 
@@ -52,7 +52,7 @@ class Dataset:
     """Encoded rows with their target and weights."""
 
     schema: Schema
-    matrix: Any  # float[n, p], or SparseMatrix, or Elsewhere
+    matrix: Any  # float[n, p], or SparseMatrix, or RemoteRows
     target: Labels | Numbers  # of n rows; of none if the rows are remote
     # float64[n], > 0, or None; the weight of each row, that of its classes included; None: all rows weigh the same
     weights: np.ndarray | None = None
@@ -139,9 +139,9 @@ class Dataset:
         return self.once(("bins", max_bins, weighed_by), make)
 
     @property
-    def is_elsewhere(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether the rows lie elsewhere."""
-        return isinstance(self.matrix, Elsewhere)
+        return isinstance(self.matrix, RemoteRows)
 
     @property
     def is_sparse(self) -> bool:
@@ -164,7 +164,7 @@ class Dataset:
 
     def copied_if_small(self) -> Dataset | None:
         """A copy of the rows if they are few enough to be kept with a model and not shared by many fits, else None."""
-        if self.is_elsewhere or self.is_sparse or self.matrix.nbytes > KEPT_BYTES or self.cache is not None:
+        if self.is_remote or self.is_sparse or self.matrix.nbytes > KEPT_BYTES or self.cache is not None:
             return None
         # A copy: the matrix may be the user's own array, which may be changed after the fit.
         return replace(self, matrix=self.matrix.copy(order="K"))
@@ -287,7 +287,7 @@ def unless_lost(carrier: Carrier, work: Callable[[bool], T]) -> T:
                 raise
 
 
-def answers_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
+def replies_of(carrier: Carrier, what: str, *given: Any, settles: bool = False) -> list[Any]:
     """The replies to a question that changes nothing in the parts and so can be repeated if one is restarted.
 
     ``settles``: the question sets up the parts (``Carrier.settle``).
@@ -324,7 +324,7 @@ class Here:
 
 
 @dataclass(frozen=True, eq=False)
-class Elsewhere:
+class RemoteRows:
     """The cells of a table that lie elsewhere."""
 
     shape: tuple[int, int]
@@ -351,7 +351,7 @@ class Elsewhere:
 
 
 @dataclass(eq=False)
-class Together:
+class GatheredRows:
     """All rows of a table as bins, at one of its parts, which does a share of the work."""
 
     codes: np.ndarray  # uint8[n, stride]
@@ -368,7 +368,7 @@ class Together:
 
     def filled(self, dataset: Dataset) -> Dataset:
         """A dataset whose cells lie elsewhere, with the targets, weights and bins of its rows."""
-        where: Elsewhere = dataset.matrix
+        where: RemoteRows = dataset.matrix
         target: Any = dataset.target
         return replace(
             dataset,

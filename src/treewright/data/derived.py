@@ -75,7 +75,7 @@ def _pair(one: Column, other: Column, word: str, source: int, partner: int) -> C
     return Column(f"{one.name} {_SIGNS[word]} {other.name}", "numeric", (), True, part=word, sources=(source, partner))
 
 
-def levels_together(schema: Schema, source: int, partner: int, matrix: np.ndarray) -> Column:
+def level_pairs(schema: Schema, source: int, partner: int, matrix: np.ndarray) -> Column:
     """The derived column of the pairs of levels of two nominal columns, as the encoded training rows have them.
 
     The positions of the columns are ascending.

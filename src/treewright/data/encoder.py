@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.core import notices
-from treewright.data.calendar import PartsRequest, asked_parts, part_cells, with_parts
+from treewright.data.calendar import PartsRequest, part_cells, requested_parts, with_parts
 from treewright.data.cells import Cells, shown
 from treewright.data.derived import ROWS, derived_cells, is_derived
 from treewright.data.identifiers import without_identifiers, without_zero_fraction
@@ -114,13 +114,13 @@ def encode_fit(
     """
     if sparse and stays_sparse(X):
         names = numbered(X.shape[1])
-        stored = _sparse_fit(X, resolve(names, nominal, ordinal, numeric), asked_parts(calendar, names))
+        stored = _sparse_fit(X, resolve(names, nominal, ordinal, numeric), requested_parts(calendar, names))
         if stored is not None:
             return stored
     table = read_table(X)
     names = numbered(table.width) if table.names is None else table.names
     check_not_empty(table)
-    declared, parts = resolve(names, nominal, ordinal, numeric), asked_parts(calendar, names)
+    declared, parts = resolve(names, nominal, ordinal, numeric), requested_parts(calendar, names)
     named = table.names is not None
     if table.matrix is not None and all(entry.kind == "numeric" for entry in declared.values()):
         missing = missing_columns(table.matrix)

@@ -57,7 +57,7 @@ def check_fits(needed: int, what: str, remedy: str = "use fewer rows or columns"
         )
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Return freed memory to the system, if the C library keeps it.
 
     glibc keeps what lies between blocks in use: of 1,000,000 x 28 cells binning left 45 MB behind, so a boosted fit

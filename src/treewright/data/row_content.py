@@ -99,7 +99,7 @@ def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | 
     """
     hashes = np.zeros(len(codes), np.uint64)
     _hash_codes(codes, codes.shape[1] if n_columns is None else n_columns, hashes)
-    carry_content(target, matrix, hashes)
+    hash_content(target, matrix, hashes)
     return order_of_contents(hashes, weights)
 
 
@@ -110,7 +110,7 @@ def order_of_contents(contents: np.ndarray, weights: np.ndarray | None) -> np.nd
     return np.lexsort((weights, contents)).astype(np.int32)
 
 
-def carry_content(target: np.ndarray, matrix: np.ndarray | SparseMatrix | None, hashes: np.ndarray) -> None:
+def hash_content(target: np.ndarray, matrix: np.ndarray | SparseMatrix | None, hashes: np.ndarray) -> None:
     """Add the targets and cells of each row to its hash, uint64[n]; -0.0 equals 0.0, and all nan are equal."""
     if target.shape[1]:
         hash_rows(_words_of(target), _EVERY_BIT, hashes)

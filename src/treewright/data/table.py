@@ -83,7 +83,7 @@ def read_table(X: Any) -> Table:
         return table_of_dict(columns_of_dicts(X)) if X and isinstance(X[0], dict) else table_of_rows(X)
     if is_sparse(X):
         return table_of_sparse(X)
-    if hasattr(X, "is_elsewhere"):
+    if hasattr(X, "is_remote"):
         raise DataError("X is a Dataset, which only fit of trees, forests and boosting accepts: pass the table here")
     if X is None or isinstance(X, str | bytes | int | float | complex):
         raise DataError(f"Expected 2D array, got a scalar of type {type(X).__name__} instead: {shown(X)}.")

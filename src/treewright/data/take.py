@@ -164,7 +164,7 @@ def warn_of_another_order(X: Any, named: str = "X", **others: Any) -> None:
         )
 
 
-def in_rows_of(X: Any, other: Any) -> Any:
+def indexed_like(X: Any, other: Any) -> Any:
     """Target or weights with the index of the table, if both are pandas objects: rows are matched by position.
 
     So no further fit on the same rows, or on parts of them, warns again of what `warn_of_another_order` has told.

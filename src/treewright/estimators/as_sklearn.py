@@ -21,7 +21,7 @@ from treewright.exceptions import ParameterError
 from treewright.learn.registry import EXTRA_TREES, FOREST
 from treewright.model.model import Model
 from treewright.trees.arrays import LEAF, THRESHOLD, Tree
-from treewright.trees.data import class_shares, output_columns
+from treewright.trees.data import class_proportions, output_columns
 from treewright.trees.wording import clock_of
 
 __all__ = ["to_sklearn"]
@@ -146,7 +146,7 @@ def _tree_of(model: Model, tree: Tree) -> Any:
     if model.task == "regression":
         values[:, :, 0] = tree.value
     else:
-        shares = class_shares(model, tree.value)
+        shares = class_proportions(model, tree.value)
         for output, columns in enumerate(output_columns(model.n_classes)):
             values[:, output, : n_classes[output]] = shares[:, columns]
     state = {"max_depth": int(tree.depth.max()), "node_count": tree.n_nodes, "nodes": nodes, "values": values}

@@ -31,7 +31,7 @@ from treewright.learn.params import CLASSES
 from treewright.learn.registry import refuse_keyword
 from treewright.learn.train import Trained, train
 from treewright.model import Model
-from treewright.predict.ensemble import combined, staged_answers
+from treewright.predict.ensemble import combined, staged_predictions
 from treewright.prune.methods import ROUNDS, Rows
 from treewright.trees.data import predicted_codes
 from treewright.trees.threshold import cost_by_class
@@ -283,7 +283,7 @@ class Boosting(Estimator):
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
         matrix = model._encoded(X, type(self).__name__)
         judge = self._judge(y, sample_weight, len(matrix))
-        return (judge(predicted) for predicted in staged_answers(model, matrix, self.n_jobs))
+        return (judge(predicted) for predicted in staged_predictions(model, matrix, self.n_jobs))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The score of the predictions: accuracy or R2.

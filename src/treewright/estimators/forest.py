@@ -38,7 +38,7 @@ from treewright.forest.proximity import proximities
 from treewright.learn.forest import prepared, what_differs
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
-from treewright.predict.walks import walk_of
+from treewright.predict.walks import Walk
 from treewright.trees.data import output_columns
 from treewright.trees.threshold import cost_by_class
 
@@ -60,7 +60,7 @@ ROWS_LAY_ELSEWHERE = "the training rows lay elsewhere, so it is unknown which of
 
 @dataclass(frozen=True, eq=False)
 class KeptRows:
-    """The rows of a fit on which trees are evaluated: cells, target, weights (see ``JudgingRows``).
+    """The rows of a fit on which trees are evaluated: cells, target, weights (see ``EvaluationRows``).
 
     ``own`` float64[n] or None: the weights of rows without those of their classes.
     """
@@ -262,7 +262,7 @@ class Forest(Estimator):
             if X is None:
                 raise ParameterError("rows='all' needs rows: pass X and y, best held-out ones")
             matrix, target, weights = self.model_.encode_rows(X, y, sample_weight, owner=owner, routed=True)
-            cells = walk_of(self.model_.trees).cells(matrix, n_threads)
+            cells = Walk(self.model_.trees).cells(matrix, n_threads)
             return EvaluationRows(cells, target, weights)
         draws = self._draws(
             f"every tree of {owner}(bootstrap=False) was grown on all rows, so there are no out-of-bag rows: "
@@ -311,7 +311,7 @@ class Forest(Estimator):
         if isinstance(codes, SparseCodes):
             check_fits(len(codes) * codes.shape[1], "the sparse table as bins", "use fewer columns")
             codes = codes.dense()
-        cells = walk_of(self.model_.trees).chosen(codes, rows.matrix)
+        cells = Walk(self.model_.trees).chosen(codes, rows.matrix)
         return KeptRows(cells, dataset.target_array, dataset.weights, dataset.sample_weight)
 
     def oob_curve(self, X: Any = None, y: Any = None, *, sample_weight: Any = None, points: int = 60) -> OobCurve:

@@ -29,7 +29,7 @@ from treewright.core.progress import counted
 from treewright.core.threads import resolve_jobs, run_each
 from treewright.data.cells import is_missing, shown
 from treewright.data.schema import did_you_mean
-from treewright.data.take import count_rows, header_of, in_rows_of, take_columns, take_rows, warn_of_another_order
+from treewright.data.take import count_rows, header_of, indexed_like, take_columns, take_rows, warn_of_another_order
 from treewright.data.target import check_weights, checked_columns, encode_labels, encode_numbers, label_codes
 from treewright.exceptions import DataError, ParameterError, Phrase, TreewrightError, setting
 
@@ -607,7 +607,7 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
         check_takes_weights(estimator)
     warn_of_another_order(X, y=y, sample_weight=sample_weight)
     seed = seed_beside(random_state)
-    return Task(X, in_rows_of(X, y), truth, weights, is_classification, seed, takes_pairs(estimator))
+    return Task(X, indexed_like(X, y), truth, weights, is_classification, seed, takes_pairs(estimator))
 
 
 def name_of_class(estimator: Any) -> str:

@@ -46,7 +46,7 @@ from treewright.evaluation.tables import abridged, lines_shown
 from treewright.exceptions import DataError, ParameterError, pruner, setting
 from treewright.learn.registry import CART, algorithm_of_estimator
 from treewright.model import Model
-from treewright.prune.cost_complexity import Path, PathLoss, PathLosses, check_price, path_losses, path_of
+from treewright.prune.cost_complexity import Path, PathLoss, PathLosses, checked_alpha, path_losses, path_of
 from treewright.prune.costs import EQUAL, Risk
 from treewright.prune.estimates import check_holdout
 from treewright.trees.arrays import Tree
@@ -115,7 +115,7 @@ def _codes_among(model: Model, labels: Labels) -> tuple[np.ndarray, ...]:
 
 
 def scored_labels(X: Any, y: Any, weights: np.ndarray, classes: tuple[np.ndarray, ...] | None = None) -> ScoredRows:
-    """Rows with classes as ``JudgedRows``.
+    """Rows with classes as ``ScoredRows``.
 
     ``weights`` (float64[n]). ``classes``: the codes are the positions in these; by default the classes of ``y``.
     """
@@ -126,7 +126,7 @@ def scored_labels(X: Any, y: Any, weights: np.ndarray, classes: tuple[np.ndarray
 
 
 def scored_numbers(X: Any, y: Any, weights: np.ndarray) -> ScoredRows:
-    """Rows with numbers as ``JudgedRows``; those of weight 0 do not set the scale."""
+    """Rows with numbers as ``ScoredRows``; those of weight 0 do not set the scale."""
     values = np.where((weights > 0)[:, None], encode_numbers(y).values, 0.0)
     # A power of 2 (nothing is rounded) that makes every loss at most 1: sums are then no larger than those of weights.
     with np.errstate(over="ignore"):  # infinite near the end of float64: `in_own_unit` refuses such losses
@@ -185,7 +185,7 @@ def whole_tree(tree: Tree) -> Path:
 
 
 class FoldRows(NamedTuple):
-    """The rows as given, with their weights (float64[n] or None), and as ``JudgedRows``."""
+    """The rows as given, with their weights (float64[n] or None), and as ``ScoredRows``."""
 
     X: Any
     y: Any
@@ -238,7 +238,7 @@ def by_held_out_rows(
 
 
 def _stands_for(model: Model, X: Any, y: Any, weights: Any = None) -> float:
-    """Number of rows that the weights of held-out rows stand for, as ``rows_that_judge`` counts them."""
+    """Number of rows that the weights of held-out rows stand for, as ``evaluation_rows`` counts them."""
     n = count_rows(X)
     given = check_weights(weights, n)
     given = np.ones(n) if given is None else given
@@ -356,7 +356,7 @@ class OnPath:
         """Refuse values that are no price or no number of leaves."""
         for value in values:
             if self.by == "alpha":
-                check_price(value)
+                checked_alpha(value)
             else:
                 whole_number("max_leaves", value, 1)
 
@@ -366,7 +366,7 @@ class OnPath:
 
     def step(self, path: Path, value: Any) -> int:
         """The step of one value on the path of the tree grown by ``largest``."""
-        return path.step_at(check_price(value)) if self.by == "alpha" else int(np.argmax(path.n_leaves <= value))
+        return path.step_at(checked_alpha(value)) if self.by == "alpha" else int(np.argmax(path.n_leaves <= value))
 
     def member(self, grown: Any, value: Any) -> Any:
         """The fitted estimator of one value, cut out of the largest one."""

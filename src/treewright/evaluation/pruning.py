@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.schema import did_you_mean
-from treewright.data.take import count_rows, in_rows_of, take_rows, warn_of_another_order
+from treewright.data.take import count_rows, indexed_like, take_rows, warn_of_another_order
 from treewright.data.target import check_weights, warn_of_small_weights
 from treewright.evaluation.after_fit import Decided, Pruned, clone_with_steps, has_steps, without_steps
 from treewright.evaluation.folds import as_array, check_random_state, folds_within, rows_in_two
@@ -328,8 +328,8 @@ def compare_pruning(
         raise ParameterError("cv=None: ccp_min and ccp_1se choose their price by folds: give a number such as cv=10")
     warn_of_another_order(X, y=y, sample_weight=sample_weight)
     warn_of_another_order(X_valid, "X_valid", y_valid=y_valid, valid_weight=valid_weight)
-    y, sample_weight = in_rows_of(X, y), in_rows_of(X, sample_weight)
-    y_valid, valid_weight = in_rows_of(X_valid, y_valid), in_rows_of(X_valid, valid_weight)
+    y, sample_weight = indexed_like(X, y), indexed_like(X, sample_weight)
+    y_valid, valid_weight = indexed_like(X_valid, y_valid), indexed_like(X_valid, valid_weight)
     fresh = unpruned(est)
     grown = clone(fresh).fit(X, y, sample_weight)
     is_classification = is_classifier(grown)

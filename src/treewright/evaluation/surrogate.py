@@ -36,9 +36,9 @@ from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.registry import CART
 from treewright.learn.train import Trained
 from treewright.model import Model
-from treewright.predict.ensemble import predict_codes, predict_numbers, predict_shares
+from treewright.predict.ensemble import predict_codes, predict_numbers, predict_probabilities
 from treewright.trees.check_model import ISOLATION_FOREST
-from treewright.trees.class_criteria import GINI, impurity_of_shares
+from treewright.trees.class_criteria import GINI, impurity_of_proportions
 from treewright.trees.data import sizes_of
 from treewright.trees.summary import counted
 from treewright.trees.threshold import Threshold
@@ -415,7 +415,7 @@ def _as_classifier(tree: Tree, answers: _Answers, target_names: tuple[str, ...])
     grown, numbers = tree.tree_, tree.model_
     shares = _shares_in(answers, grown.value)
     counts = [share / share.sum(axis=1, keepdims=True) * grown.weight[:, None] for share in shares]
-    impurity = np.mean([impurity_of_shares(GINI, share) for share in shares], axis=0)
+    impurity = np.mean([impurity_of_proportions(GINI, share) for share in shares], axis=0)
     known = tree.get_params(deep=False)
     own = CART.estimator(CLASSES)(**{name: known[name] for name in SHARED})
     params = own._check_parameters()
@@ -468,7 +468,7 @@ def _answers_of_model(model: Model, matrix: np.ndarray, n_jobs: int | None) -> _
     if not model.classes:
         return _Answers(np.asarray(predict_numbers(model, matrix, n_jobs)), (), None)
     codes = np.asarray(predict_codes(model, matrix, n_jobs))
-    return _Answers(codes, model.classes, _numbers_of(predict_shares(model, matrix, n_jobs)), model.threshold)
+    return _Answers(codes, model.classes, _numbers_of(predict_probabilities(model, matrix, n_jobs)), model.threshold)
 
 
 def _answers_of(fitted: Any, X: Any) -> _Answers:

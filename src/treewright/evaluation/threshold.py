@@ -40,7 +40,7 @@ from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.trees.threshold import Threshold, code_of_positive, positive_code
-from treewright.trees.writing import written_share
+from treewright.trees.writing import written_probability
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -443,7 +443,7 @@ class ThresholdChoice:
     @property
     def words(self) -> str:
         """The chosen threshold and its aim, in words."""
-        at = written_share(self.threshold)
+        at = written_probability(self.threshold)
         return f"predicts {self.positive} if its probability is at least {at}: {self.aim}"
 
     def _head(self) -> str:

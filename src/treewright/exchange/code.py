@@ -39,7 +39,7 @@ from treewright.predict.fractional import portions_of
 from treewright.predict.route import Branches, Surrogates, joined
 from treewright.trees.arrays import SUBSET
 from treewright.trees.check_model import ISOLATION_FOREST
-from treewright.trees.data import ModelData, class_shares
+from treewright.trees.data import ModelData, class_proportions
 from treewright.trees.isolation import average_path_length
 from treewright.trees.writing import written_level
 from treewright.version import __version__
@@ -135,7 +135,7 @@ def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
         value = tree.value[tree.is_leaf]
         content = how.addends(model, value)
         n_values = content.shape[1]
-        said.append(np.hstack([class_shares(model, value), content]) if divides and how.votes else content)
+        said.append(np.hstack([class_proportions(model, value), content]) if divides and how.votes else content)
     contents, row_of = np.unique(np.concatenate(said).astype(np.float64), axis=0, return_inverse=True)
     content_of = np.full(int(roots[-1]), -1, np.int64)
     content_of[tables.first_child < 0] = row_of.ravel()

@@ -28,8 +28,15 @@ from treewright.exchange.code import EXTRAS, IDENTIFIER, Program, branches_of_co
 from treewright.exchange.engines import ENGINES, table_of
 from treewright.exchange.formats import FORMATS, format_of
 from treewright.exchange.structure import json_label, json_level
-from treewright.predict.ensemble import combined, leaf_table, predict_codes, predict_numbers, predict_shares, scores_of
-from treewright.predict.walks import answers_of_tree
+from treewright.predict.ensemble import (
+    combined,
+    leaf_table,
+    predict_codes,
+    predict_numbers,
+    predict_probabilities,
+    scores_of,
+)
+from treewright.predict.walks import contents_in_tree
 from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
 from treewright.trees.data import ModelData, sums_of_sizes
 from treewright.trees.isolation import scores_of_lengths
@@ -75,7 +82,7 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     if program.isolation:
         values = -scores_of_lengths(model.facts, sums)
     else:
-        values = np.hstack(predict_shares(model, matrix)) if model.classes else predict_numbers(model, matrix)
+        values = np.hstack(predict_probabilities(model, matrix)) if model.classes else predict_numbers(model, matrix)
     values = values.reshape(len(rows), -1)
     codes = predict_codes(model, matrix) if model.classes else np.empty((len(rows), 0), np.int32)
     given = program.columns[: program.n_given]
@@ -236,7 +243,7 @@ def _sums(model: ModelData, matrix: np.ndarray) -> np.ndarray:
     if not model.is_single_tree:
         return combined(model, matrix)
     table = leaf_table(model)
-    return answers_of_tree(model, model.trees[0], table.shares if model.classes else table.values, matrix, None)
+    return contents_in_tree(model, model.trees[0], table.shares if model.classes else table.values, matrix, None)
 
 
 def _pool(program: Program, at: int) -> list[float]:

@@ -47,7 +47,7 @@ from treewright.predict.contributions import (
     players_on_paths,
     trace_paths,
 )
-from treewright.predict.ensemble import predict_numbers, predict_shares, scores_of
+from treewright.predict.ensemble import predict_numbers, predict_probabilities, scores_of
 from treewright.predict.route import Branches, Surrogates, joined
 from treewright.trees.arrays import Tree
 from treewright.trees.data import ModelData
@@ -331,7 +331,7 @@ def contributions_of(
         work = _by_shares(game, matrix, n_threads, pairs=pairs)
     else:
         others = np.ascontiguousarray(background, np.float64)
-        base = answers_of(model, others, n_jobs).mean(axis=0)
+        base = predicted_outputs(model, others, n_jobs).mean(axis=0)
         work = _by_rows(game, others, n, n_threads, pairs=pairs, worths=worths)
 
     def do(task: int, _thread: int) -> None:
@@ -373,12 +373,12 @@ def _steps(game: Game) -> Work:
     return work
 
 
-def answers_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def predicted_outputs(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """float64[n, n_outputs]: the predictions that contributions add up to: class probabilities, numbers or scores."""
     if model.boosting is not None:
         return scores_of(model, matrix, n_jobs).reshape(len(matrix), -1)
     if model.task == "classification":
-        return np.concatenate(predict_shares(model, matrix, n_jobs), axis=1)
+        return np.concatenate(predict_probabilities(model, matrix, n_jobs), axis=1)
     return predict_numbers(model, matrix, n_jobs).reshape(len(matrix), -1)
 
 

@@ -34,7 +34,7 @@ from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.contributions import contributions_of, game_of
 from treewright.explain.explanation import encoded, outputs_of, refuse_no_sum
-from treewright.predict.ensemble import predict_numbers, predict_shares
+from treewright.predict.ensemble import predict_numbers, predict_probabilities
 from treewright.predict.fractional import average_of_leaves
 from treewright.show.spans import GAP, TextColumn, aligned
 from treewright.show.style import class_color
@@ -761,7 +761,7 @@ def _predict_of(
 ) -> Callable[[np.ndarray], np.ndarray]:
     """How a model of trees predicts rows: probabilities of these classes, or numbers."""
     if model.task == "classification":
-        return lambda rows: predict_shares(model, rows, n_jobs)[output][:, list(codes)]
+        return lambda rows: predict_probabilities(model, rows, n_jobs)[output][:, list(codes)]
     return lambda rows: predict_numbers(model, rows, n_jobs)[:, [output]]
 
 

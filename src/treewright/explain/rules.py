@@ -24,7 +24,7 @@ from treewright.trees.arrays import INTERVALS, THRESHOLD, Tree
 from treewright.trees.data import ModelData
 from treewright.trees.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
 from treewright.trees.tests import Bound, bounds_below, chosen, has_values, node_cuts, ordinal_levels
-from treewright.trees.threshold import decision_words
+from treewright.trees.threshold import decision_text
 from treewright.trees.wording import written_bound
 from treewright.trees.writing import gap_digits, written_amount, written_number
 
@@ -260,7 +260,7 @@ class LeafRules(Sequence[LeafRule]):
         interval = f"its {written_percent(self.level, digits=6)} interval"
         lines = [self.summary.headline(), f"{counted(len(self), 'rule')}, {ORDERS[self.order]}"]
         model = self.summary.model
-        if decides := decision_words(model):
+        if decides := decision_text(model):
             lines.append(decides)
         if self.summary.counts_classes:
             lines.append(f"proportion: of the predicted class among the leaf's training rows, with {interval} (Wilson)")
@@ -419,7 +419,7 @@ def leaf_rules(
     if order == "confidence" and not summary.counts_classes:
         raise ParameterError("order='confidence' needs class proportions; this model predicts numbers: use 'support'")
     wording = Wording(model, {} if exact else readable_cuts(summary.tree), max_levels)
-    teller = OutcomeTeller(summary, level, exact)
+    teller = OutcomeWriter(summary, level, exact)
     whole = float(summary.tree.weight[0])
     rules: list[LeafRule] = []
     for node, bounds in bounds_below(model.schema, summary.tree):
@@ -458,7 +458,7 @@ def least_certain(rule: LeafRule) -> float:
 
 
 @dataclass(frozen=True)
-class OutcomeTeller:
+class OutcomeWriter:
     """Turns the leaves of one tree into outcomes, one per target."""
 
     summary: TreeSummary

@@ -36,7 +36,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data import dataset as encoded
 from treewright.data.bins import BLOCK_ROWS, Bins, Gathered, bins_together, column_bins, summary_of
 from treewright.data.categories import schema_from_json, schema_to_json
-from treewright.data.dataset import Carrier, Elsewhere, Here, answers_of
+from treewright.data.dataset import Carrier, Here, RemoteRows, replies_of
 from treewright.data.identifiers import left_out_for
 from treewright.data.kinds import Declared, column_of, resolve
 from treewright.data.memory import StoredArrays
@@ -190,7 +190,7 @@ class Dataset(encoded.Dataset):
     def __repr__(self) -> str:
         names = self.target.names
         target = f"target {names[0]!r} ({'classes' if self.classes else 'numbers'})" if names else "no target"
-        where = self.matrix.where if self.is_elsewhere else "in memory"
+        where = self.matrix.where if self.is_remote else "in memory"
         return f"<treewright.Dataset: {len(self):,} rows, {len(self.schema)} columns, {target}, {where}>"
 
     def __enter__(self) -> Self:
@@ -201,7 +201,7 @@ class Dataset(encoded.Dataset):
 
     def close(self) -> None:
         """End the processes that hold the rows, if there are any; the dataset cannot be used afterwards."""
-        end = getattr(self.matrix.carrier, "close", None) if self.is_elsewhere else None
+        end = getattr(self.matrix.carrier, "close", None) if self.is_remote else None
         if end is not None:
             end()
 
@@ -293,7 +293,7 @@ def settings_of(target: Any, options: Mapping[str, Any], others: Sequence[str] =
 
 def dataset_of_places(carrier: Any, settings: DatasetSettings) -> Dataset:
     """A dataset of the rows that places hold in memory, in this process or elsewhere."""
-    of_places = answers_of(carrier, "types")
+    of_places = replies_of(carrier, "types")
     for at, types in enumerate(of_places):
         other = next((name for name in of_places[0] if types.get(name) != of_places[0][name]), None)
         if other is not None or len(types) != len(of_places[0]):
@@ -305,7 +305,7 @@ def dataset_of_places(carrier: Any, settings: DatasetSettings) -> Dataset:
     names, task = _names_and_task(of_places[0], settings, "the table")
     rows = _rows_of(carrier, task)
     schema, bins = _columns_of(carrier, names, rows, settings, _LEAST_MEMORY * 32)
-    of_classes = _added(answers_of(carrier, "bin", names, schema, bins, rows, None, settles=True))
+    of_classes = _added(replies_of(carrier, "bin", names, schema, bins, rows, None, settles=True))
     matrix = _cells(carrier, schema, bins, rows, settings, [np.array(of_classes)] if of_classes else [], "on a cluster")
     return Dataset(schema, matrix, _target(rows, settings, _no_target(rows)))
 
@@ -313,7 +313,7 @@ def dataset_of_places(carrier: Any, settings: DatasetSettings) -> Dataset:
 def _rows_of(carrier: Carrier, task: str) -> Rows:
     """Labels and weights of the rows."""
     rows = Rows(task)
-    of_places = answers_of(carrier, "rows", task, settles=True)
+    of_places = replies_of(carrier, "rows", task, settles=True)
     for found in of_places:
         rows.join(found)
     if not math.isfinite(rows.sum_of_weights):
@@ -383,7 +383,7 @@ def _columns_of(
             Pass(name, declared.get(at, Declared(None)), f"column {name!r}", gathered=Gathered(n_rows=rows.n))
             for at, name in enumerate(names[first : first + at_once], first)
         ]
-        for of_place in answers_of(carrier, "columns", group, rows):
+        for of_place in replies_of(carrier, "columns", group, rows):
             if of_place is not group:  # a place of this process has looked at these very passes
                 for own, other in zip(group, of_place, strict=True):
                     own.join(other)
@@ -391,7 +391,7 @@ def _columns_of(
         left = [own for own in group if own.is_gathered and own.gathered.refine()]
         while left:
             emptied = [own if carrier.n_parts == 1 else own.emptied() for own in left]
-            for of_place in answers_of(carrier, "again", emptied, rows):
+            for of_place in replies_of(carrier, "again", emptied, rows):
                 for own, gathered in zip(left, of_place, strict=True):
                     if gathered is not own.gathered:
                         own.gathered.join(gathered)
@@ -489,7 +489,7 @@ def _in_files(
             remove()
             raise
     schema, bins, of_classes = made
-    answers_of(carrier, "take_up", folder, schema, rows, settles=True)
+    replies_of(carrier, "take_up", folder, schema, rows, settles=True)
     matrix = _cells(carrier, schema, bins, rows, settings, of_classes, "in files", budget)
     return cls(schema, matrix, _target(rows, settings, _no_target(rows)))
 
@@ -544,10 +544,10 @@ def _made_before(folder: Path, n_columns: int, rows: Rows, n_threads: int) -> _M
 def _cells(
     carrier: Carrier, schema: Schema, bins: Bins, rows: Rows, settings: DatasetSettings, of_classes: Sequence[Any],
     where: str, budget: int | None = None,
-) -> Elsewhere:  # fmt: skip
+) -> RemoteRows:  # fmt: skip
     are_counts = rows.is_weighted and rows.are_whole and GradientWeights.may_count(rows.sum_of_weights)
     n_rows = int(rows.sum_of_weights) if are_counts else rows.n
-    return Elsewhere((rows.n, len(schema)), bins, settings.max_bins, n_rows, tuple(of_classes), carrier, where, budget)
+    return RemoteRows((rows.n, len(schema)), bins, settings.max_bins, n_rows, tuple(of_classes), carrier, where, budget)
 
 
 def _no_target(rows: Rows) -> np.ndarray:
@@ -563,7 +563,7 @@ def _write(
     stored = StoredArrays(folder, budget // 4)
     for name, shape in shapes_of(rows.n, len(schema), rows).items():
         stored.make(name, *shape)
-    added = _added(answers_of(carrier, "bin", names, schema, bins, rows, folder))
+    added = _added(replies_of(carrier, "bin", names, schema, bins, rows, folder))
     of_classes = [added] if added else []
     if digests:
         np.savez(folder / "bins.npz", **vars(bins))

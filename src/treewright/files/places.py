@@ -24,13 +24,13 @@ from treewright.core import threads
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, ColumnSummary, Gathered, checked_max_bins, summary_of, whole_weights_among
 from treewright.data.cells import Cells
-from treewright.data.dataset import NotBorrowedError, Together, claims
+from treewright.data.dataset import GatheredRows, NotBorrowedError, claims
 from treewright.data.dates import DATES
 from treewright.data.encoder import encode
 from treewright.data.identifiers import FEWEST, reason_for
 from treewright.data.kinds import Declared, Nominal, encode_cells
 from treewright.data.memory import StoredArrays, check_fits
-from treewright.data.row_content import carry_content
+from treewright.data.row_content import hash_content
 from treewright.data.schema import Column, Schema
 from treewright.data.table import read_table
 from treewright.data.target import encode_labels, encode_numbers, recode
@@ -350,7 +350,7 @@ class Place:
         )
         self.n = 0
         self.part: Part | None = None
-        self.together: Together | None = None
+        self.together: GatheredRows | None = None
         self._claimed = ""  # the fit that has borrowed the rows
 
     def __getattr__(self, name: str) -> Any:
@@ -421,7 +421,7 @@ class Place:
             if rows.task:
                 arrays["target"][block] = target
             contents = np.zeros(len(cells), np.uint64)
-            carry_content(np.ascontiguousarray(target.reshape(len(cells), -1)), cells, contents)
+            hash_content(np.ascontiguousarray(target.reshape(len(cells), -1)), cells, contents)
             arrays["contents"][block] = contents
             if weights is not None and rows.is_weighted:
                 arrays["weights"][block] = weights
@@ -466,7 +466,7 @@ class Place:
         part, found, at = cast("Part", self.part), [], 0
         for cells, _, _ in self.encoded(*self._known):
             contents = np.zeros(len(cells), np.uint64)
-            carry_content(np.empty((len(cells), 0)), cells, contents)
+            hash_content(np.empty((len(cells), 0)), cells, contents)
             if not np.array_equal(contents, part.contents[at : at + len(cells)]):
                 raise InputFileError(
                     f"{self.source.name}: the rows have changed since the dataset was made: make it again"
@@ -507,7 +507,7 @@ class Place:
             self.give_back(fit)
             raise
 
-    def _together(self, lent: list[dict[str, np.ndarray] | None], fit: str) -> Together:
+    def _together(self, lent: list[dict[str, np.ndarray] | None], fit: str) -> GatheredRows:
         part = cast("Part", self.part)
         held: Mapping[str, np.ndarray]
         if part.stored is not None:
@@ -530,7 +530,7 @@ class Place:
             budget, room = None, None
         weights = held["weights"] if part.sample_weights is not None else None
         share = (self.number, len(lent))
-        return Together(held["codes"], held["target"], weights, share, self.n_threads, budget, room, fit)
+        return GatheredRows(held["codes"], held["target"], weights, share, self.n_threads, budget, room, fit)
 
     def do(self, fit: str, work: Callable[..., Any], *given: Any) -> Any:
         """Call ``work`` with all rows that a fit has borrowed, followed by ``given``."""

@@ -30,7 +30,7 @@ from treewright.data.schema import Column
 from treewright.exceptions import DataError, ParameterError
 from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
 from treewright.predict.ensemble import predict_codes, predict_numbers, scores_of
-from treewright.predict.walks import leaf_rows_of_bins, walk_of
+from treewright.predict.walks import Walk, leaf_rows_of_bins
 from treewright.prune.methods import Rows
 from treewright.show.spans import GAP, TextColumn, aligned
 from treewright.trees.arrays import (
@@ -319,7 +319,7 @@ def permutation_importances(
         found = np.zeros(len(model.schema))
         order = np.empty(len(cells), np.int32)
         states = seeds_of(int(seeds_of(seed, tree, 1)[0, COLUMNS]), 0, len(model.schema))[:, COLUMNS]
-        for column in sorted({source_of.get(at, at) for at in model.trees.columns_asked(tree).tolist()}):
+        for column in sorted({source_of.get(at, at) for at in model.trees.tested_columns(tree).tolist()}):
             order[:] = np.arange(len(cells))
             choose_columns(states[column], len(order), len(order), order)
             shuffled = [column, *(at for at, source in source_of.items() if source == column)]
@@ -338,7 +338,7 @@ class _TreeErrors:
 
     def __init__(self, model: ModelData, exponent: int) -> None:
         self.model, self.exponent = model, exponent
-        self.walk = walk_of(model.trees)
+        self.walk = Walk(model.trees)
         self.predicted = tuple(map(self._predicted, model.trees.values))
 
     def _predicted(self, value: np.ndarray) -> np.ndarray:

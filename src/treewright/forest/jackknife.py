@@ -31,7 +31,7 @@ from treewright.data.memory import check_fits
 from treewright.forest.draws import Draws
 from treewright.forest.out_of_bag import enough_trees
 from treewright.predict.ensemble import contents_of
-from treewright.predict.walks import reading_of
+from treewright.predict.walks import Reading
 from treewright.trees.data import ModelData
 
 _DRAWN_CELLS = 1 << 24  # rows times trees whose draws are held at a time
@@ -172,7 +172,7 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
 def _predicted(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray) -> np.ndarray:
     """float64[n, n_values, n_trees]: the prediction of each tree for each row."""
     predicted = np.empty((len(matrix), contents[0].shape[1], len(model.trees)))
-    reading = reading_of(model, matrix, 1)
+    reading = Reading(model, matrix, 1)
     for tree in range(len(model.trees)):
         predicted[:, :, tree] = reading.of_tree(tree, contents)
     return predicted

@@ -21,7 +21,7 @@ from treewright.core.elementary import exp_of, log1p_of, log_of
 from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.predict.walks import walk_of
+from treewright.predict.walks import Walk
 from treewright.show.spans import GAP, TextColumn, aligned
 from treewright.trees.arrays import Tree
 from treewright.trees.data import Trees, output_columns
@@ -251,7 +251,7 @@ def votes_after(
     are those of the fit.
     """
     ballots = Ballots(target, n_classes, len(trees), n_threads, one_each=one_each)
-    walk, before = walk_of(trees), 0
+    walk, before = Walk(trees), 0
     for count in counts:
 
         def work(task: int, thread: int, first: int = before) -> None:

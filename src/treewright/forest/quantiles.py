@@ -26,7 +26,7 @@ from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws, counts_of_rows
 from treewright.grow.objective import fixed_weights
 from treewright.predict.ensemble import leaves_of_trees
-from treewright.predict.walks import _for_kernels, walk_of
+from treewright.predict.walks import Walk, _for_kernels
 from treewright.trees.arrays import Tree
 from treewright.trees.data import WHOLE, LeafTargets, ModelData
 from treewright.trees.packed import PackedTrees
@@ -132,7 +132,7 @@ def leaf_targets_of(
     amounts = _amounts(weights, n)
     parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(len(trees))]
 
-    walk = walk_of(trees)
+    walk = Walk(trees)
     cells = walk.chosen(codes, matrix)
 
     def gather(tree: int, thread: int) -> None:

@@ -23,7 +23,7 @@ from treewright.boosting.rounds import Boosted, BoostTable, History, boost
 from treewright.boosting.sampling import GradientWeights
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
-from treewright.data.dataset import Dataset, answers_of
+from treewright.data.dataset import Dataset, replies_of
 from treewright.data.derived import is_derived
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError, ParameterError, setting
@@ -63,7 +63,7 @@ def train_boosting(
     validation: Dataset | None = None,
 ) -> Trained:  # fmt: skip
     """Grow the rounds, or those that are new; ``validation``, if given, evaluates them."""
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         return _train_elsewhere(dataset, params, n_threads, start, validation)
     began = perf_counter()
     seed = seed_of(params.random_state) if start is None else cast("WarmStart", start.warm_start).seed
@@ -140,7 +140,7 @@ def _train_elsewhere(
         (bool(first.early_stopping) and validation is None, (of_stopping,)),
         (len(columns) > 0, (f"levels of {names} would be ordered by a statistic; set ", order)),
     )  # fmt: skip
-    answers_of(rows.carrier, "check", losses)
+    replies_of(rows.carrier, "check", losses)
     settings = settings_of(first, dataset, losses, seed, n_threads)
     table = BoostTable(rows.bins, dataset.schema, np.zeros(len(dataset.schema), bool))
     evaluation = evaluation_of(dataset, first, losses, evaluation_rows(validation, table, n_threads))
@@ -211,7 +211,7 @@ def _plan_for(dataset: Dataset, params: BoostingParams, validation: Dataset | No
     """The plan of a fit, and what it depends on."""
     losses = params.losses(dataset.n_outputs, dataset.n_classes)
     can_evaluate = params.scoring is not None or all(loss.has_values for loss in losses)
-    if not dataset.is_elsewhere:
+    if not dataset.is_remote:
         can_evaluate = can_evaluate or params.early_stopping is True  # then it is refused with the reason
     n_rows, p = number_of_rows(dataset), len(dataset.schema)
     n_cells = len(dataset.matrix.stored.data) if dataset.is_sparse else n_rows * p

@@ -42,7 +42,7 @@ from treewright.data.bins import MAX_LEVEL_BINS, Bins, bins_of
 from treewright.data.dataset import Dataset
 from treewright.data.derived import (
     derived_cells,
-    levels_together,
+    level_pairs,
     pairs_of,
     rows_of_levels,
     with_derived,
@@ -289,7 +289,7 @@ def _pairs_of_numbers(dataset: Dataset, members: Members) -> Sequence[Column]:
 def _pairs_of_levels(dataset: Dataset, members: Members) -> Sequence[Column]:
     """Pairs of levels of the nominal columns with the largest gains; only columns with enough rows per pair."""
     pairs = itertools.combinations(_most_gainful(dataset, members, "nominal"), 2)
-    found = [levels_together(dataset.schema, one, other, dataset.matrix) for one, other in pairs]
+    found = [level_pairs(dataset.schema, one, other, dataset.matrix) for one, other in pairs]
     most = number_of_rows(dataset) // _ROWS_OF_PAIR
     return [column for column in found if len(set(column.levels)) == len(column.levels) <= most]
 

@@ -22,7 +22,7 @@ from treewright.learn.boosting_plan import SYMMETRIC_DEPTH
 from treewright.learn.held_out import names_of, number_of_rows
 from treewright.learn.params import finite, name_of
 from treewright.learn.settings import interaction_groups, signs_of_fit
-from treewright.trees.data import Boosting, ListedTrees, ModelData, answers_of, output_columns
+from treewright.trees.data import Boosting, ListedTrees, ModelData, output_columns, predictions_of_scores
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
@@ -275,7 +275,7 @@ class UserScore:
 
     def predicted(self, scores: np.ndarray) -> Any:
         """Predictions from scores: numbers, or class probabilities, of two classes the second's alone."""
-        answers = answers_of(self.model, np.array(scores.T, order="C"))
+        answers = predictions_of_scores(self.model, np.array(scores.T, order="C"))
         if self.model.task == "regression":
             return answers[:, 0] if answers.shape[1] == 1 else answers
         parts = [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(self.model.n_classes)]

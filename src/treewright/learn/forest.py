@@ -83,14 +83,14 @@ from treewright.learn.train import (
     trees_at_once,
     with_every_cell,
 )
-from treewright.predict.walks import walk_of
+from treewright.predict.walks import Walk
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.trees.data import ListedTrees, ModelData
 from treewright.trees.packed import PackedTrees, join
 from treewright.trees.writing import written_name
 
 if TYPE_CHECKING:
-    from treewright.data.dataset import Together
+    from treewright.data.dataset import GatheredRows
 
 _PER_TREE = "balanced_subsample"
 _BOOTSTRAP = Parameter(
@@ -271,7 +271,7 @@ class ExtraTreesParams(ForestParams):
 
 def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: Trained | None = None) -> Trained:
     """Grow the trees, or those that are new."""
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         return _trained_elsewhere(dataset, params, start)
     # Rows are sampled by the caller's weights; class weights are applied afterwards.
     if _asks_for_cells(dataset, params):
@@ -305,7 +305,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
     column = int(importances.argmax()) if len(importances) and importances.any() else -1
     warn_of_odd_columns(rows.schema, rows.matrix, rows.target, column)
     positions = np.arange(len(rows)) if rows.kept is None else np.flatnonzero(rows.kept)
-    cells = None if rows.is_sparse else walk_of(trees).chosen(codes, rows.matrix)
+    cells = None if rows.is_sparse else Walk(trees).chosen(codes, rows.matrix)
     warm = WarmStart(digest, shared, seed, positions)
     return Trained(model, warm_start=warm, draws=grown.draws, cells=cells, votes=votes)
 
@@ -346,7 +346,7 @@ def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | 
 class _GrowthElsewhere:
     """A part's share of a forest."""
 
-    def __init__(self, rows: Together, dataset: Dataset, params: ForestParams, seed: int) -> None:
+    def __init__(self, rows: GatheredRows, dataset: Dataset, params: ForestParams, seed: int) -> None:
         params.check_target(dataset.target)
         _, own, bins, codes, in_runs = prepared(dataset, params, rows.n_threads)
         settings = forest_settings(own, params, seed, 0, rows.n_threads, in_runs)
@@ -360,7 +360,9 @@ class _GrowthElsewhere:
         return self.growth.trees(numbers)
 
 
-def _votes_on_rows_left_out(rows: Together, trees: list[PackedTrees], one_each: bool) -> tuple[Votes | None, Any, Any]:
+def _votes_on_rows_left_out(
+    rows: GatheredRows, trees: list[PackedTrees], one_each: bool
+) -> tuple[Votes | None, Any, Any]:
     """Predictions of the part's trees for out-of-bag rows; the first part also returns targets and weights."""
     number, n_parts = rows.share
     known: _GrowthElsewhere = rows.kept
@@ -402,7 +404,7 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
     Raises ``DataError``: weights are beyond what trees on all rows can count.
     """
     in_runs = runs_of_forest(params, dataset)
-    if in_runs and dataset.is_elsewhere:
+    if in_runs and dataset.is_remote:
         names = ", ".join(repr(dataset.schema.columns[at].name) for at in in_runs)
         dataset.matrix.refuse(f"tests of runs of the levels of {names}; set ", setting("level_encoding", "subsets"))
     if params.derived_columns == "auto" and takes_derived(params, dataset):

@@ -15,7 +15,7 @@ from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.data.memory import check_fits
-from treewright.data.row_content import carry_content, shuffled
+from treewright.data.row_content import hash_content, shuffled
 from treewright.data.schema import Schema
 from treewright.data.take import warn_of_another_order
 from treewright.data.target import (
@@ -139,7 +139,7 @@ def held_out(
 
 def number_of_rows(dataset: Dataset) -> int:
     """How many rows there are; a row with a whole weight k counts as k."""
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         return int(dataset.matrix.n_rows)
     repeats = GradientWeights.of(dataset.sample_weight).repeats
     return len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
@@ -199,7 +199,7 @@ def parts_of(dataset: Dataset, share: float, seed: int, *, is_written_out: bool)
 def contents_of(dataset: Dataset) -> np.ndarray:
     """uint64[n]: a hash of each row with its target."""
     hashes = np.zeros(len(dataset), np.uint64)
-    carry_content(dataset.target_array, dataset.matrix, hashes)
+    hash_content(dataset.target_array, dataset.matrix, hashes)
     return hashes
 
 

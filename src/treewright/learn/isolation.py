@@ -15,7 +15,7 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.core.progress import bar_where_nobody_listens
-from treewright.data.dataset import Dataset, Elsewhere, unless_lost
+from treewright.data.dataset import Dataset, RemoteRows, unless_lost
 from treewright.data.memory import check_fits
 from treewright.data.row_content import order_of_contents, row_order
 from treewright.data.take import warn_of_another_order
@@ -126,7 +126,7 @@ def _dataset_without_target(dataset: Dataset, params: IsolationParams, sample_we
 
 def train_isolation(dataset: Dataset, params: IsolationParams, n_threads: int, start: Trained | None = None) -> Trained:
     """Grow the trees, or those that are new, and find the score below which a row is an outlier."""
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         return _trained_elsewhere(dataset, params, n_threads)
     n_trees = int(params.n_estimators)
     n_columns = columns_of_each(params.max_features, len(dataset.schema))
@@ -162,7 +162,7 @@ def _trained_elsewhere(dataset: Dataset, params: IsolationParams, n_threads: int
 
 def _asked(dataset: Dataset, params: IsolationParams, n_threads: int) -> Trained:
     """Ask the parts for the contents of rows, the cells of the sampled rows, and scores."""
-    where: Elsewhere = dataset.matrix
+    where: RemoteRows = dataset.matrix
     of_parts = where.carrier.ask("contents")
     contents = np.concatenate([own for own, _ in of_parts])
     weights = None if of_parts[0][1] is None else np.concatenate([own for _, own in of_parts])

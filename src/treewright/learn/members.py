@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from treewright.data.calendar import asked_parts
+from treewright.data.calendar import requested_parts
 from treewright.data.kinds import Declared, resolve
 from treewright.data.memory import check_fits
 from treewright.data.row_content import content_of, rough_content_of, row_order
@@ -414,7 +414,7 @@ class BagColumns:
             if any(one.unnamed for one in declared.values()):
                 told["nominal"] = given["nominal"]  # "all", which means the same for fewer columns
         if isinstance(given["calendar"], Mapping):  # parts without columns mean the same for fewer columns
-            asked = asked_parts(given["calendar"], self.schema.names)
+            asked = requested_parts(given["calendar"], self.schema.names)
             told["calendar"] = {key: list(asked[at].parts) for key, at in pairs if at in asked}
         signs = monotone_signs(given["monotonic_cst"], self.schema)
         if signs is not None:

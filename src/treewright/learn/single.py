@@ -71,10 +71,10 @@ from treewright.learn.train import (
 )
 from treewright.prune.cost_complexity import prune_at
 from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
-from treewright.trees.edit import with_whole_runs
+from treewright.trees.edit import with_complete_runs
 
 if TYPE_CHECKING:
-    from treewright.data.dataset import Together
+    from treewright.data.dataset import GatheredRows
     from treewright.data.target import Labels, Numbers
     from treewright.grow.by_node.grower import Step
     from treewright.grow.by_node.search import Policy
@@ -341,7 +341,7 @@ class ChaidParams(TreeLimits):
 
 def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
     """Grow and prune one tree; the class of the parameters decides the algorithm."""
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         in_runs = columns_in_runs(dataset.schema, params.nominal_splits, len(dataset))
         rows_elsewhere(
             dataset, params,
@@ -360,7 +360,7 @@ def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
     return Trained(model, trace)
 
 
-def _begin_tree(rows: Together, dataset: Dataset, params: Any) -> Callable[[range], list[Tree]]:
+def _begin_tree(rows: GatheredRows, dataset: Dataset, params: Any) -> Callable[[range], list[Tree]]:
     """The function that grows the tree, at one of the parts."""
     params.check_target(dataset.target)
     trees_at_once(rows, params, None)  # refuses what does not fit
@@ -402,7 +402,7 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
         if params.grow_trace:
             trace = retrace(tree, *problem_and_policy(dataset, params))
     if settings.in_runs:
-        tree = with_whole_runs(tree, in_runs, dataset.schema)
+        tree = with_complete_runs(tree, in_runs, dataset.schema)
     return prune_at(tree, finite(params.ccp_alpha)), trace
 
 

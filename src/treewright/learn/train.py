@@ -34,9 +34,9 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import (
     Carrier,
     Dataset,
+    GatheredRows,
     NotBorrowedError,
     PartLostError,
-    Together,
     dataset_of,
     factors_for,
     target_rows,
@@ -59,7 +59,7 @@ from treewright.version import __version__
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
     from treewright.boosting.rounds import History
-    from treewright.data.dataset import Elsewhere
+    from treewright.data.dataset import RemoteRows
     from treewright.exceptions import Phrase
     from treewright.forest.draws import Draws
     from treewright.forest.out_of_bag import Votes
@@ -83,8 +83,8 @@ class Shared:
     dataset : Dataset
         Its cells lie elsewhere.
     begin : callable
-        Importable: from ``Together``, the dataset without its carrier and ``given`` to a function that grows trees by
-        their numbers.
+        Importable: from ``GatheredRows``, the dataset without its carrier and ``given`` to a function that grows trees
+        by their numbers.
     given : tuple
     """
 
@@ -142,12 +142,12 @@ class Shared:
 # At the parts.
 
 
-def begin_work(rows: Together, dataset: Dataset, begin: Callable[..., Work], given: tuple[Any, ...]) -> None:
+def begin_work(rows: GatheredRows, dataset: Dataset, begin: Callable[..., Work], given: tuple[Any, ...]) -> None:
     """Make the function that grows trees of the rows."""
     rows.kept = begin(rows, rows.filled(dataset), *given)
 
 
-def some_of_work(rows: Together, first: int, n_each: int, n: int) -> list[Any]:
+def some_of_work(rows: GatheredRows, first: int, n_each: int, n: int) -> list[Any]:
     """The part's share of the next trees; a part has ``n_each`` of them, while there are trees left."""
     number, _ = rows.share
     begin = min(first + number * n_each, n)
@@ -155,7 +155,7 @@ def some_of_work(rows: Together, first: int, n_each: int, n: int) -> list[Any]:
     return some
 
 
-def trees_at_once(rows: Together, params: Any, n_drawn: int | None) -> int:
+def trees_at_once(rows: GatheredRows, params: Any, n_drawn: int | None) -> int:
     """How many trees may grow at a time within the budget; each on ``n_drawn`` sampled rows, None: on all rows.
 
     Raises
@@ -320,13 +320,13 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
             f"the target of the Dataset is for {held}, but the estimator does {params.task}: make the dataset with "
             f"task={params.task!r}"
         )
-    if not dataset.is_elsewhere:  # there the parts that have the targets check it
+    if not dataset.is_remote:  # there the parts that have the targets check it
         check_classes(dataset.target, params)
         warn_of_many_classes(dataset.target, params.cost_of_classes)
         params.check_target(dataset.target)
     factors, class_weight = None, params.class_weight_of_fit
     if class_weight is not None and isinstance(dataset.target, Labels):
-        if dataset.is_elsewhere:  # one row per class, with the weight of the class
+        if dataset.is_remote:  # one row per class, with the weight of the class
             one_each = [np.arange(count, dtype=np.int32) for count in dataset.n_classes]
             if len(one_each) > 1:
                 raise ParameterError("class_weight with several outputs needs the rows in memory")
@@ -337,7 +337,7 @@ def dataset_for(dataset: Dataset, params: Any, y: Any = None, sample_weight: Any
     if params.missing_cells == "error" and any(column.missing_seen for column in dataset.schema.columns):
         found = next(column.name for column in dataset.schema.columns if column.missing_seen)
         raise MissingValueError(f"column {found!r} has missing cells: fill them in, or fit with missing='direction'")
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         if factors is not None and not all((own > 0).all() for own in factors):
             raise ParameterError("class_weight gives a class the weight 0: leave its rows out of the dataset")
         return replace(dataset, class_factors=factors)
@@ -428,13 +428,13 @@ def refuse_too_large(X: Any) -> None:
 WARM_START_OF_TREES = "warm_start=True needs the rows of the fit before: fit all trees at once"
 
 
-def rows_elsewhere(dataset: Dataset, params: Any, *needs: tuple[bool, Sequence[str | Phrase]]) -> Elsewhere:
+def rows_elsewhere(dataset: Dataset, params: Any, *needs: tuple[bool, Sequence[str | Phrase]]) -> RemoteRows:
     """The rows of a dataset that lie elsewhere, for growth on bins.
 
     Each of ``needs`` is whether the fit needs something that only rows in memory have, and the words for it: the first
     one is refused, and bins of another number as well.
     """
-    rows: Elsewhere = dataset.matrix
+    rows: RemoteRows = dataset.matrix
     for is_needed, words in needs:
         if is_needed:
             rows.refuse(*words)
@@ -495,7 +495,7 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
                 "or none"
             )
         options["start"] = start
-    if dataset.is_elsewhere and not params.learns_elsewhere:
+    if dataset.is_remote and not params.learns_elsewhere:
         raise ParameterError(
             f"{params.algorithm_name} needs the rows in memory, but these lie {dataset.matrix.where}: use boosting, "
             "a forest or a tree on bins"

@@ -216,7 +216,7 @@ class Model(ModelData):
 
     def shares_of(self, matrix: Any, n_jobs: int | None = None) -> list[np.ndarray]:
         """Class probabilities of encoded rows: float64[n, n_classes] per output."""
-        return self._by_blocks(lambda rows: ensemble.predict_shares(self, rows, n_jobs), matrix)
+        return self._by_blocks(lambda rows: ensemble.predict_probabilities(self, rows, n_jobs), matrix)
 
     def numbers_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Predicted numbers of encoded rows: float64[n, n_outputs]."""
@@ -321,7 +321,7 @@ class Model(ModelData):
         """The combined output of the trees after each round."""
         if not self.has_rounds:
             raise AttributeError("the trees of this model were not fitted in rounds: only boosted models are staged")
-        return staged.staged_answers(self, self._encoded(X, owner), n_jobs)
+        return staged.staged_predictions(self, self._encoded(X, owner), n_jobs)
 
     def _refuse_without_scores(self) -> None:
         if not self.has_scores:

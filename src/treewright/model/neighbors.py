@@ -26,7 +26,7 @@ from treewright.neighbors.sparse import checked_rows
 from treewright.neighbors.stored import Stored, search_for
 from treewright.neighbors.votes import Weights, means, shares, wants_next, weights_of
 from treewright.trees.data import classes_as_estimators_have_them, labels_of, stamped, unstamped
-from treewright.trees.threshold import Threshold, decision_words, positive_code, positive_label, threshold_given
+from treewright.trees.threshold import Threshold, decision_text, positive_code, positive_label, threshold_given
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -528,7 +528,7 @@ def _text(model: NeighborsModel) -> str:
     table = [("metric", name), ("weights", weights), ("rows", f"{model.n_rows} with {width}")]
     table += _scales(model) + _targets(model)
     search = search_for(stored.metric, stored.points, stored.algorithm)
-    if decides := decision_words(model):
+    if decides := decision_text(model):
         table.append(("threshold", decides) if model.threshold is not None else ("positive", decides))
     table += [
         ("stored", _size(stored.nbytes)),

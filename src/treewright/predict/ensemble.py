@@ -32,12 +32,12 @@ from treewright.predict.walks import (
 from treewright.trees.data import (
     ModelData,
     Trees,
-    answers_of,
-    class_shares,
+    class_proportions,
     first_largest,
     on_grid,
     output_columns,
     predicted_codes,
+    predictions_of_scores,
     together,
     weighted_median,
 )
@@ -51,7 +51,7 @@ __all__ = [
     "predict_codes",
     "predict_leaves",
     "predict_numbers",
-    "predict_shares",
+    "predict_probabilities",
 ]
 
 _MEDIAN_CELLS = 1 << 22  # predictions that are sorted at a time
@@ -105,7 +105,7 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
     """
     how = model.aggregation
     if how.has_scores:
-        return answers_of(model, scores_of(model, matrix, n_jobs))
+        return predictions_of_scores(model, scores_of(model, matrix, n_jobs))
     if how.sorts:
         return _median(model, matrix, n_jobs)
     addends = addends_of(model)
@@ -211,7 +211,7 @@ def _listed_scores(
         yield scores
 
 
-def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> Iterator[np.ndarray]:
+def staged_predictions(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> Iterator[np.ndarray]:
     """The combined prediction after each round: one tree per score, or one tree if trees have weights.
 
     Yields float64[n, n_values]: as ``combined`` of the rounds so far; the last is that of all. While all trees so far
@@ -219,13 +219,13 @@ def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
     """
     how = model.aggregation
     if how.has_scores:
-        return (answers_of(model, scores) for scores in staged_scores(model, matrix, n_jobs))
+        return (predictions_of_scores(model, scores) for scores in staged_scores(model, matrix, n_jobs))
     if how.sorts:
         return _medians(model, matrix, range(1, len(model.trees) + 1), n_jobs)
     return _votes(model, matrix, n_jobs)
 
 
-def answers_after(
+def predictions_after(
     model: ModelData, matrix: np.ndarray, counts: Sequence[int], n_jobs: int | None = None
 ) -> Iterator[np.ndarray]:
     """The combined prediction of the first trees, for several numbers of trees; each tree is walked once.
@@ -238,7 +238,7 @@ def answers_after(
         return _medians(model, matrix, counts, n_jobs)
     if how.has_rounds:
         wanted = set(counts)
-        return (answers for at, answers in enumerate(staged_answers(model, matrix, n_jobs), 1) if at in wanted)
+        return (answers for at, answers in enumerate(staged_predictions(model, matrix, n_jobs), 1) if at in wanted)
     return _means(model, matrix, counts, n_jobs)
 
 
@@ -326,7 +326,7 @@ def _make_table(model: ModelData) -> LeafTable:
     if model.task == "regression":
         # A copy: kernels take arrays that can be written to, and a read-only one would be another kernel.
         return LeafTable(nothing, nothing.astype(np.int32), value.copy())
-    shares = class_shares(model, value)
+    shares = class_proportions(model, value)
     # The most frequent class by counts: the division could make neighbours equal.
     codes = first_largest(model, value) if model.threshold is None else predicted_codes(model, shares)
     return LeafTable(shares, codes, nothing)
@@ -346,7 +346,7 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
     return codes
 
 
-def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
+def predict_probabilities(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
     """Class probabilities of each row, float64[n, n_classes] per output; proportions of votes if the trees vote."""
     if model.is_single_tree and model.missing != "fractional":
         shares = leaf_table(model).shares

@@ -48,7 +48,7 @@ from treewright.trees.arrays import (
     SUBSET_RECORD,
     Tree,
 )
-from treewright.trees.data import ModelData, Trees, class_shares, votes_for
+from treewright.trees.data import ModelData, Trees, class_proportions, votes_for
 from treewright.trees.packed import PackedTrees
 
 _FEW_ROWS = 16  # up to this many rows, trees and not rows are walked together
@@ -536,7 +536,7 @@ def contents_in_tree(
     found: np.ndarray = content.take(leaf_of(tree, matrix, n_jobs), axis=0)
     if model.missing == "fractional" and len(rows := rows_with_missing(matrix)):
         if model.aggregation.votes:
-            shares = average_of_leaves(tree, matrix, rows, class_shares(model, tree.value), n_jobs)
+            shares = average_of_leaves(tree, matrix, rows, class_proportions(model, tree.value), n_jobs)
             found[rows] = votes_for(model, shares)
         else:
             found[rows] = average_of_leaves(tree, matrix, rows, content, n_jobs)
@@ -634,6 +634,3 @@ def sums_of(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarr
     with np.errstate(over="ignore", invalid="ignore"):
         add_listed(model, 0, len(trees), contents, matrix, sums, n_jobs, weights=model.aggregation.weights)
     return sums
-
-
-walk_of, reading_of, answers_of_tree = Walk, Reading, contents_in_tree

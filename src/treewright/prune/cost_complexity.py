@@ -110,12 +110,12 @@ def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") 
     ParameterError
         ``alpha`` is negative, nan or no number, or there is no such risk.
     """
-    price = check_price(alpha)
+    price = checked_alpha(alpha)
     path = path_of(model, risk)
     return _at_step(model, path, path.step_at(price))
 
 
-def check_price(alpha: object) -> float:
+def checked_alpha(alpha: object) -> float:
     """The price of a leaf as a number."""
     price = number_of(alpha)
     if not price >= 0:

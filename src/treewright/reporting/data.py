@@ -23,7 +23,7 @@ import numpy as np
 from treewright.boosting.growth import losses_of_model
 from treewright.core.notices import listening
 from treewright.core.threads import resolve_jobs
-from treewright.data.calendar import asked_parts
+from treewright.data.calendar import requested_parts
 from treewright.data.encoder import UnseenLevels, unseen_cells
 from treewright.data.kinds import encode_cells, resolve
 from treewright.data.schema import Schema, match_columns
@@ -450,7 +450,7 @@ def _declares(given: Mapping[str, Any], schema: Schema) -> bool:
     """Whether declarations of columns lead to the model's own columns."""
     try:
         declared = resolve(schema.given_names, *(given.get(name) for name in DECLARATIONS))
-        asked_parts(given.get("calendar"), schema.given_names)
+        requested_parts(given.get("calendar"), schema.given_names)
         for name in ("monotonic_cst", "scale"):
             if isinstance(given.get(name), Mapping):
                 resolve(schema.names, list(given[name]), None, None)

@@ -41,7 +41,7 @@ from treewright.show.page.render import amount, plain, render
 from treewright.show.page.tree import framed, tree_part, with_named_levels
 from treewright.trees.edit import log_of, noted
 from treewright.trees.summary import counted, summarize
-from treewright.trees.threshold import COST, decision_words
+from treewright.trees.threshold import COST, decision_text
 from treewright.trees.writing import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
@@ -407,7 +407,7 @@ def facts_of(data: ReportData) -> tuple[Fact, ...]:
         Fact("columns", _columns_of(model.schema)),
     ]
     if model.threshold is not None:
-        facts.append(Fact("threshold", decision_words(model)))
+        facts.append(Fact("threshold", decision_text(model)))
     elif "positive" in model.facts and model.positive is not None:
         facts.append(Fact("positive class", written_level(model.positive)))
     if data.is_neighbors:

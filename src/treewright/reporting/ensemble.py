@@ -17,7 +17,7 @@ from treewright.exceptions import DataError, ParameterError
 from treewright.explain.contributions import game_of
 from treewright.explain.explanation import PAGE_ROWS, explain_encoded, part_of, refuse_no_sum
 from treewright.predict.ensemble import contents_of
-from treewright.predict.walks import reading_of, walk_of
+from treewright.predict.walks import Reading, Walk
 from treewright.reporting.data import Options, ReportData, sampled_rows
 from treewright.reporting.rounds import adaboost_curves, boosting_curves, forest_curve
 from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_test_rows
@@ -37,7 +37,7 @@ from treewright.show.page.tree import tree_part
 from treewright.trees.arrays import Sizes
 from treewright.trees.data import ModelData, output_columns, sizes_of
 from treewright.trees.summary import counted, score_names, summarize
-from treewright.trees.threshold import decision_words
+from treewright.trees.threshold import decision_text
 from treewright.trees.writing import shorten
 
 CELLS = 12  # of a histogram
@@ -129,7 +129,7 @@ def headline_of(model: ModelData, n_rounds: int) -> str:
 
 def _decided(model: ModelData, share: str) -> str:
     """How a model with a threshold predicts from its probabilities, which are ``share``; else an empty text."""
-    return "" if model.threshold is None else f"A probability is {share}; the model {decision_words(model)}."
+    return "" if model.threshold is None else f"A probability is {share}; the model {decision_text(model)}."
 
 
 class Agreement(NamedTuple):
@@ -234,7 +234,7 @@ def predictions_of_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
     columns = output_columns(model.n_classes)[0] if model.classes else slice(0, 1)
     n_trees = len(trees)
     answers = np.empty((len(matrix), n_trees), np.int64 if model.classes else np.float64)
-    reading = reading_of(model, matrix, None)
+    reading = Reading(model, matrix, None)
     for at in range(n_trees):
         of_tree = reading.of_tree(at, contents)[:, columns]
         answers[:, at] = of_tree.argmax(axis=1) if model.classes else of_tree[:, 0]
@@ -304,7 +304,7 @@ def members_of(data: ReportData, sizes: Sizes, agreement: Agreement | None, most
 
 def moved_by_trees(data: ReportData, numbers: list[int]) -> list[float]:
     """The mean size of what some boosted trees add to their score, over the test rows."""
-    walk, found = walk_of(data.model.trees), []
+    walk, found = Walk(data.model.trees), []
     cells, every = walk.cells(data.matrix), np.arange(data.n, dtype=np.int32)
     for number in numbers:
         leaves, adds = walk.leaves(number, cells, every)

@@ -15,7 +15,7 @@ from treewright.data.target import class_factors, weighed
 from treewright.evaluation.scores import accuracy
 from treewright.exceptions import DataError
 from treewright.forest.out_of_bag import counts_to_show
-from treewright.predict.ensemble import answers_after
+from treewright.predict.ensemble import predictions_after
 from treewright.prune.methods import Rows
 from treewright.reporting.data import POINTS_OF_TREES, Options, ReportData, out_of_bag_of, sampled_rows
 from treewright.show.page.parts import CurvePart, MarkPart, SeriesPart
@@ -51,7 +51,7 @@ def errors_after(data: ReportData, rows: np.ndarray, counts: list[int], n_jobs: 
     """
     model, target, weights = data.model, data.target[rows], data.weights[rows]
     found = []
-    for answers in answers_after(model, data.matrix[rows], counts, n_jobs):
+    for answers in predictions_after(model, data.matrix[rows], counts, n_jobs):
         if data.is_classification:
             found.append(1.0 - accuracy(target, predicted_codes(model, answers), weights))
         else:

@@ -16,7 +16,7 @@ from treewright.exceptions import DataError, ParameterError
 from treewright.exchange.structure import branches_of_levels
 from treewright.explain.audit import Audit, audit_model, refuse_other_growth
 from treewright.explain.counterfactual import levels_of, scales_of_rows
-from treewright.explain.rules import OutcomeTeller
+from treewright.explain.rules import OutcomeWriter
 from treewright.reporting.data import Options, ReportData, kept_rows
 from treewright.reporting.tested_columns import with_tested_columns
 from treewright.show.page.parts import CandidatePart, ExampleRow, ExamplesPart, NodePart, SupportPart, TreePart
@@ -177,7 +177,7 @@ def examples_part(data: ReportData, options: Options, tree: TreePart) -> Example
 
 def supports_of(summary: TreeSummary, tree: TreePart) -> tuple[SupportPart, ...]:
     """Return interval, preferred and absent levels of each node of the page, in the order of its nodes."""
-    schema, teller = summary.model.schema, OutcomeTeller(summary, LEVEL, exact=False)
+    schema, teller = summary.model.schema, OutcomeWriter(summary, LEVEL, exact=False)
     shown = {node.id for node in tree.nodes}
     inner = {node.id for node in tree.nodes if node.test is not None}
     nominal = {at for at, column in enumerate(schema.columns) if column.kind == "nominal"}

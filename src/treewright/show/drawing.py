@@ -23,7 +23,7 @@ from treewright.show.cards import Card, cards_of
 from treewright.show.style import COMPACT, COMPACT_LEAVES, NORMAL, Medium, Sizes, class_color, fitted, text_width
 from treewright.trees.arrays import children, unfolded
 from treewright.trees.summary import Output, TreeSummary, counted
-from treewright.trees.threshold import decision_words
+from treewright.trees.threshold import decision_text
 from treewright.trees.writing import written_amount
 
 
@@ -349,7 +349,7 @@ def head_of(summary: TreeSummary, heading: str, inner: float) -> Head:
     if summary.prunings:
         y += 18
         head.line("muted", y, SMALL, summary.prunings, inner)
-    if decides := decision_words(summary.model):
+    if decides := decision_text(summary.model):
         y += 18
         head.line("muted", y, SMALL, decides, inner)
     if summary.missing_note and summary.model.missing in MISSING_WORDS:

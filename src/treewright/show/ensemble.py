@@ -11,7 +11,7 @@ from treewright.trees.arrays import Sizes
 from treewright.trees.check_model import ISOLATION_FOREST
 from treewright.trees.data import Boosting, ModelData, sizes_of
 from treewright.trees.summary import counted, grown_by, n_named, score_names
-from treewright.trees.threshold import decision_words, positive_code
+from treewright.trees.threshold import decision_text, positive_code
 from treewright.trees.writing import escape_controls, shorten, written_amount, written_name
 
 COLUMN_NAME = 40
@@ -61,7 +61,7 @@ def _title(model: ModelData) -> list[str]:
     if algorithm == ISOLATION_FOREST:
         return [f"Isolation forest of {n_trees}", "the score of a row is computed from the mean of its path lengths"]
     lines = [", ".join(filter(None, (f"{model.task.capitalize()} by {n_trees}", grown_by(model.facts))))]
-    decides = [each for each in (decision_words(model),) if each]
+    decides = [each for each in (decision_text(model),) if each]
     if model.boosting is not None:
         return [*lines, *_boosting(model, model.boosting), *(decides if model.threshold is None else ())]
     predicted = COMBINED.get((model.task, model.combine))
@@ -96,7 +96,7 @@ def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
 def how_predicted(model: ModelData, boosting: Boosting) -> str:
     """How a boosted model predicts from its scores, as a clause."""
     if model.threshold is not None:
-        return f"a probability is the logistic function of the score; the model {decision_words(model)}"
+        return f"a probability is the logistic function of the score; the model {decision_text(model)}"
     return f"the prediction is {LINKED.get(boosting.link, boosting.link)}"
 
 

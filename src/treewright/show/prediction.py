@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from treewright.predict.ensemble import leaf_table, predict_codes, predict_numbers, predict_shares
+from treewright.predict.ensemble import leaf_table, predict_codes, predict_numbers, predict_probabilities
 from treewright.trees.data import ModelData, output_columns
 from treewright.trees.threshold import Threshold
-from treewright.trees.writing import shorten, written_amount, written_level, written_name, written_share
+from treewright.trees.writing import shorten, written_amount, written_level, written_name, written_probability
 
 _NAME_WIDTH = 200
 
@@ -90,8 +90,8 @@ class Predictions:
             positive, at = self.threshold.positive, self.threshold.at
             share = _on_its_side(float(shares[positive]), at)
             if code == positive:
-                return f"its {self.share} {share} is at least the threshold {written_share(at)}"
-            return f"the {self.share} {share} of {labels[positive]} is below the threshold {written_share(at)}"
+                return f"its {self.share} {share} is at least the threshold {written_probability(at)}"
+            return f"the {self.share} {share} of {labels[positive]} is below the threshold {written_probability(at)}"
         if len(labels) == 1:
             return "the fit saw no other class"
         share = f"{float(shares[code]):.3g}"
@@ -120,7 +120,7 @@ def predictions_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
     """What a model predicts for rows as its trees take them, float[n, p]."""
     if model.task != "classification":
         return _told(model, predict_numbers(model, matrix, n_jobs), np.empty((len(matrix), 0)))
-    shares = np.concatenate(predict_shares(model, matrix, n_jobs), axis=1)
+    shares = np.concatenate(predict_probabilities(model, matrix, n_jobs), axis=1)
     return _told(model, predict_codes(model, matrix, n_jobs), shares)
 
 

@@ -37,7 +37,7 @@ from treewright.show.spans import (
 from treewright.trees.arrays import children, subtree_sizes, unfolded
 from treewright.trees.data import ModelData
 from treewright.trees.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, node_test, summarize
-from treewright.trees.threshold import decision_words
+from treewright.trees.threshold import decision_text
 from treewright.trees.wording import NodeTest, surrogates_of, threshold_digits
 from treewright.trees.writing import cell_width, shorten, written_amount, written_count
 
@@ -544,7 +544,7 @@ def note_text(line: Line, signs: tuple[str, ...]) -> str:
 
 def titles_of(summary: TreeSummary) -> list[str]:
     """Return the lines about the tree: its size, its origin, its treatment of missing values."""
-    decides = decision_words(summary.model)
+    decides = decision_text(summary.model)
     notes = (summary.origin, decides, summary.missing_note, ADDS_NOTE if summary.adds else "")
     return [summary.headline(prunings=False), *filter(None, notes)]
 

@@ -48,6 +48,6 @@ _FORMULAS: dict[int, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def impurity_of_shares(number: int, proportions: np.ndarray) -> np.ndarray:
+def impurity_of_proportions(number: int, proportions: np.ndarray) -> np.ndarray:
     """Impurity of one output, float64[...], from its classes' proportions, float64[..., n_classes]."""
     return _FORMULAS[number](proportions)

@@ -18,9 +18,9 @@ prediction ===========  ========
 
 ``predict.ensemble`` sends rows down the trees, looks up the ``addends`` of each leaf, adds these up in the order of the
 trees and makes the ``mean`` of them; numbers that are sorted go through ``weighted_median``, scores through
-``answers_of``. ``explain``, ``exchange``, drawings and report use the properties of a value (``is_single``, ``votes``,
-``sorts``, ``has_scores``, ``weights``) and never compare its name. Only ``check_model`` and ``codec`` know its name in
-files.
+``predictions_of_scores``. ``explain``, ``exchange``, drawings and report use the properties of a value (``is_single``,
+``votes``, ``sorts``, ``has_scores``, ``weights``) and never compare its name. Only ``check_model`` and ``codec`` know
+its name in files.
 
 Estimators and models are pickled in their form in memory, which may differ in every version. So the version is stored
 with them, and a pickle of another version is refused. Model files (``save``, ``treewright.load``) can be read by later
@@ -215,7 +215,7 @@ class Trees(Protocol):
     def values(self) -> tuple[np.ndarray, ...]:
         """float[m, n_values]: class counts or numbers, per tree a row for each node, or of all trees one leaf table."""
 
-    def columns_asked(self, tree: int) -> np.ndarray:
+    def tested_columns(self, tree: int) -> np.ndarray:
         """Return the columns that one tree tests, ascending."""
 
     def sizes(self, n_columns: int) -> Sizes:
@@ -251,7 +251,7 @@ class ListedTrees(tuple[Tree, ...]):
         """float64[n_nodes, n_values] of each tree: class counts or numbers."""
         return tuple(tree.value for tree in self)
 
-    def columns_asked(self, tree: int) -> np.ndarray:
+    def tested_columns(self, tree: int) -> np.ndarray:
         """Return the columns that one tree tests, ascending."""
         return np.unique(self[tree].feature[~self[tree].is_leaf])
 
@@ -451,7 +451,7 @@ class Aggregation:
         Always a new array: kernels need writable arrays.
         """
         if model.task == "classification":
-            return proportions_on_grid(class_shares(model, value), model.n_classes, model.grid)
+            return proportions_on_grid(class_proportions(model, value), model.n_classes, model.grid)
         return on_grid(np.array(value, np.float64, order="C"), model.grid)
 
     def addends(self, model: ModelData, value: np.ndarray) -> np.ndarray:
@@ -667,7 +667,7 @@ def output_columns(n_classes: Sequence[int]) -> list[slice]:
     return [slice(end - k, end) for end, k in zip(accumulate(n_classes), n_classes, strict=True)]
 
 
-def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
+def class_proportions(model: ModelData, value: np.ndarray) -> np.ndarray:
     """Class proportions, float64[n, n_values], of weighted class counts; those of an output are not all 0."""
     proportions = np.empty(value.shape)
     for columns in output_columns(model.n_classes):
@@ -735,7 +735,7 @@ def weighted_median(predicted: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return median
 
 
-def answers_of(model: ModelData, scores: np.ndarray) -> np.ndarray:
+def predictions_of_scores(model: ModelData, scores: np.ndarray) -> np.ndarray:
     """Predictions from scores, float64[n, n_scores]: row by row, so a batch gives the same; nothing overflows.
 
     Class probabilities, output by output, or a number per output, limited to the largest of float64. It may be

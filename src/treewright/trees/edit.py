@@ -258,7 +258,7 @@ def level_order(tree: Tree) -> npt.NDArray[np.int64]:
         levels.append(level)
 
 
-def with_whole_runs(tree: Tree, columns: Iterable[int], schema: Schema) -> Tree:
+def with_complete_runs(tree: Tree, columns: Iterable[int], schema: Schema) -> Tree:
     """In columns split by runs of levels, send levels that a node never saw by their place in the order of codes.
 
     A level between one that goes left and one that goes right follows the nearer one, the lower of equally near.

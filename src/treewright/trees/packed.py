@@ -175,7 +175,7 @@ class PackedTrees(Sequence[Tree]):
         """float[m, n_values]: class counts or numbers, in one table that the leaves of all trees share."""
         return (self.leaf_value,)
 
-    def columns_asked(self, tree: int) -> np.ndarray:
+    def tested_columns(self, tree: int) -> np.ndarray:
         """Return the columns that one tree uses, ascending."""
         records = self.records[self.roots[tree] : self.roots[tree + 1]]
         records = records[kind_of(records) != LEAF_RECORD]

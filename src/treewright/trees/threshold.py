@@ -16,7 +16,7 @@ import numpy as np
 
 from treewright.data.cells import is_hashable, shown
 from treewright.exceptions import ModelFileError, ParameterError
-from treewright.trees.writing import escape_controls, shorten, written_level, written_share
+from treewright.trees.writing import escape_controls, shorten, written_level, written_probability
 
 _MOST_WORDS = 200  # characters of a reason in a file
 _MOST_LETTERS = 40  # characters of a class in a text
@@ -98,10 +98,10 @@ def cost_by_class(model: Any) -> np.ndarray | None:
 COST = "cost per row"
 
 
-def decision_words(model: Any) -> str:
+def decision_text(model: Any) -> str:
     """The threshold in words, or else the positive class, if the fit was given one; else an empty text."""
     if model.threshold is not None or "positive" not in model.facts or positive_code(model) is None:
-        return threshold_words(model.threshold, model.classes)
+        return threshold_text(model.threshold, model.classes)
     return f"positive class: {shorten(written_level(positive_label(model)), _MOST_LETTERS)}"
 
 
@@ -122,17 +122,17 @@ def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any, usual: int 
     return code
 
 
-def threshold_words(threshold: Threshold | None, classes: tuple[np.ndarray, ...]) -> str:
+def threshold_text(threshold: Threshold | None, classes: tuple[np.ndarray, ...]) -> str:
     """The threshold in words; empty without a threshold.
 
-    >>> threshold_words(Threshold(1, 0.2, "recall of at least 0.9"), (np.array(["no", "yes"]),))
+    >>> threshold_text(Threshold(1, 0.2, "recall of at least 0.9"), (np.array(["no", "yes"]),))
     'predicts yes if its probability is at least 0.2 (recall of at least 0.9)'
     """
     if threshold is None:
         return ""
     name = shorten(written_level(classes[0].tolist()[threshold.positive]), _MOST_LETTERS)
     why = f" ({escape_controls(threshold.why)})" if threshold.why else ""
-    return f"predicts {name} if its probability is at least {written_share(threshold.at)}{why}"
+    return f"predicts {name} if its probability is at least {written_probability(threshold.at)}{why}"
 
 
 def check_threshold(threshold: Threshold, task: str, classes: tuple[np.ndarray, ...]) -> None:

@@ -77,10 +77,10 @@ def written_number(number: float, *, digits: int = 6, exact: bool = False) -> st
     return f"{number:.{digits}g}"
 
 
-def written_share(probability: float) -> str:
+def written_probability(probability: float) -> str:
     """A probability as text: as it is if that is short, else as the fraction that it is, else rounded.
 
-    >>> written_share(0.35), written_share(1 / 6), written_share(0.5284736183920471)
+    >>> written_probability(0.35), written_probability(1 / 6), written_probability(0.5284736183920471)
     ('0.35', '1/6 (0.1667)', 'about 0.528474')
     """
     exact = written_number(probability, exact=True)

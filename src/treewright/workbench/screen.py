@@ -37,7 +37,7 @@ from treewright.trees.arrays import MULTIWAY, SUBSET
 from treewright.trees.codec import dumps
 from treewright.trees.edit import line_of, words_of
 from treewright.trees.summary import counted
-from treewright.trees.threshold import threshold_words
+from treewright.trees.threshold import threshold_text
 from treewright.trees.writing import shorten, written_level
 from treewright.workbench.commands import leaf_counts
 from treewright.workbench.plan import Path, as_seen, node_at, path_of, paths_of
@@ -232,7 +232,7 @@ def state_of(desk: Desk) -> dict[str, Any]:
         "sealed": session.n_sealed,
         "opened": plain(session.opened),
         "note": desk.note,
-        "decides": threshold_words(model.threshold, model.classes),
+        "decides": threshold_text(model.threshold, model.classes),
         "who": session.who,
     }
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
-from treewright.data.calendar import asked_parts, is_sound, part_cells
+from treewright.data.calendar import is_sound, part_cells, requested_parts
 from treewright.data.categories import schema_from_json, schema_to_json
 from treewright.data.encoder import encode, encode_fit, encode_row
 from treewright.data.schema import Column
@@ -267,13 +267,13 @@ def test_two_parts_of_one_name_are_refused_at_fit():
 
 @pytest.mark.parametrize("parts", [np.array("month"), np.array(["month"]), pd.Series(["month"]), pl.Series(["month"])])
 def test_parts_may_be_an_array_or_a_series(parts):
-    assert asked_parts(parts, ["a"])[0].parts == ("month",)
+    assert requested_parts(parts, ["a"])[0].parts == ("month",)
 
 
 @pytest.mark.parametrize("parts", [np.array([["month"]]), [np.array(["month", "day"])], 3, []])
 def test_what_lists_no_parts_is_refused_by_its_name(parts):
     with pytest.raises(ParameterError, match="calendar") as refused:
-        asked_parts(parts, ["a"])
+        requested_parts(parts, ["a"])
     assert refused.value.parameter == "calendar"
 
 

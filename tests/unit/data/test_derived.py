@@ -14,7 +14,7 @@ from treewright.data.derived import (
     derived_cells,
     given_to_sources,
     is_derived,
-    levels_together,
+    level_pairs,
     linear_score,
     pairs_of,
     rows_of_levels,
@@ -212,7 +212,7 @@ def wide():
     score = linear_score(
         "linear score", (0, 2), (0.5, -1.0, 1.0, 2.0, 7.0, 10.0, 20.0, 30.0, 40.0)
     )  # of x: -1 to 1, slope 2, missing 7; of fog, rain, sun and a missing cell 10, 20, 30, 40
-    return with_derived(schema, [levels_together(schema, 2, 3, matrix), score]), matrix
+    return with_derived(schema, [level_pairs(schema, 2, 3, matrix), score]), matrix
 
 
 def test_levels_together_are_told_by_both_and_unknown_ones_are_missing(wide):
@@ -356,7 +356,7 @@ def test_names_and_levels_that_meet_are_made_unlike(of_sums):
     named = tw.GradientBoostingRegressor().fit({**table, "linear score": np.arange(len(y)) % 7.0}, y)
     assert "linear score (2)" in named.model_.schema.names
     schema, matrix = encode_fit({"a": ["x", None, "missing", "x & y"], "b": ["y & z", "u", "u", "z"]})
-    together = levels_together(schema, 0, 1, matrix)
+    together = level_pairs(schema, 0, 1, matrix)
     assert sorted(together.levels) == ["'missing' & 'u'", "'x & y' & 'z'", "'x' & 'y & z'", "missing & 'u'"]
 
 

@@ -6,6 +6,6 @@ from treewright.data import memory
 
 
 def test_memory_is_given_back_or_nothing_happens(monkeypatch):
-    memory.give_back()
+    memory.release_memory()
     monkeypatch.setattr(memory, "_c_library", lambda: None)
-    memory.give_back()
+    memory.release_memory()

@@ -24,7 +24,7 @@ from sklearn.metrics import (
 
 import treewright as tw
 from treewright.core.progress import listen
-from treewright.data.row_content import carry_content
+from treewright.data.row_content import hash_content
 from treewright.exceptions import DataError, DataWarning, ParameterError
 from treewright.learn.held_out import held_out
 
@@ -106,7 +106,7 @@ def test_tol_asks_for_more_than_a_little():
 def contents_of(target):
     """What the rows of X hold, as a fit has it."""
     hashes = np.zeros(len(X), np.uint64)
-    carry_content(target, np.asarray(X, np.float64), hashes)
+    hash_content(target, np.asarray(X, np.float64), hashes)
     return hashes
 
 

@@ -10,7 +10,7 @@ import treewright as tw
 from treewright.boosting.sampling import drawn_uniformly, keys_of
 from treewright.core.random import mixed
 from treewright.data.encoder import encode_fit
-from treewright.data.row_content import carry_content
+from treewright.data.row_content import hash_content
 from treewright.exceptions import DataWarning, ParameterError
 
 RNG = np.random.default_rng(0)
@@ -128,7 +128,7 @@ def test_what_a_round_does_for_rows_that_it_leaves_out_is_the_fall_of_their_loss
 
     assert gained.shape == (12,)
     contents = np.zeros(90, np.uint64)
-    carry_content(NUMBERS[:, None], encode_fit(TABLE)[1], contents)
+    hash_content(NUMBERS[:, None], encode_fit(TABLE)[1], contents)
     said = [np.full(90, NUMBERS.mean()), *boosted.staged_predict(TABLE)]
     for number in (1, 2, 12):
         drawn = drawn_uniformly(keys_of(contents, mixed(mixed(mixed(0, number), 0), 0)), 0.5)

@@ -9,7 +9,7 @@ import pytest
 
 import treewright as tw
 from treewright.boosting.sampling import names_of_rows
-from treewright.data.row_content import carry_content
+from treewright.data.row_content import hash_content
 from treewright.learn.boosting_params import BoostingParams
 from treewright.learn.held_out import held_out, parts_of
 from treewright.learn.train import make_dataset
@@ -65,7 +65,7 @@ def test_a_row_of_weight_three_can_be_held_out_once():
     more = {"class_weight": {1: 3.0}, "n_estimators": 40, "early_stopping": True}
     stopped = boosted(Y, np.bincount(often).astype(float), validation_fraction=0.25, **more)
     contents = np.zeros(len(often), np.uint64)
-    carry_content(Y[often, None], X[often], contents)
+    hash_content(Y[often, None], X[often], contents)
     aside = held_out(Y[often, None], names_of_rows(contents), 0.25, 0, by_class=True)
     assert np.intersect1d(often[aside], often[~aside]).size
     given = tw.GradientBoostingClassifier(**{**FEW, **more}).fit(

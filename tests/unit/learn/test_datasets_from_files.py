@@ -91,7 +91,7 @@ def test_files_in_any_number_give_the_model_of_the_table(tmp_path, of_numbers, m
         dataset = tw.Dataset.from_parquet(
             folder, target="target", weight=None if weights is None else "weight", memory=memory
         )
-        assert dataset.is_elsewhere == (memory == SMALL)
+        assert dataset.is_remote == (memory == SMALL)
         assert dumps(boosting(of_numbers, **more).fit(dataset).model_) == expected
 
 
@@ -556,7 +556,7 @@ def test_an_isolation_forest_of_files_that_changed_is_refused(tmp_path):
     table = pl.DataFrame({f"x{at}": np.random.default_rng(at).normal(size=2_000) for at in range(9)})
     table.write_csv(tmp_path / "rows.csv")
     dataset = tw.Dataset.from_csv(tmp_path / "rows.csv", target=None, memory="250KB")
-    assert dataset.is_elsewhere
+    assert dataset.is_remote
     table.reverse().write_csv(tmp_path / "rows.csv")
     with pytest.raises(InputFileError, match="the rows have changed since the dataset was made"):
         tw.IsolationForest(n_estimators=2).fit(dataset)

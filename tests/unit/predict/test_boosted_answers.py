@@ -17,11 +17,11 @@ from treewright.predict.ensemble import (
     combined,
     predict_codes,
     predict_leaves,
-    predict_shares,
+    predict_probabilities,
     scores_of,
-    staged_answers,
+    staged_predictions,
 )
-from treewright.trees.data import Boosting, Link, ModelData, answers_of, weighted_median
+from treewright.trees.data import Boosting, Link, ModelData, predictions_of_scores, weighted_median
 
 X = Schema((Column("x", "numeric"),))
 
@@ -100,7 +100,7 @@ def test_stages_are_models_of_the_first_rounds(case: str) -> None:
     matrix = random_rows(rng, 12, SCHEMA)
     table = table_of(matrix)
 
-    stages = list(staged_answers(model, matrix))
+    stages = list(staged_predictions(model, matrix))
     scores = list(model.staged_scores(table))
     assert len(stages) == len(scores) == 3
     for at, (answer, score) in enumerate(zip(stages, scores, strict=True), 1):
@@ -118,9 +118,11 @@ def test_links_do_not_overflow_and_keep_small_shares() -> None:
     scores = np.array([[0.0], [40.0], [-40.0], [1e300], [-1e300], [5e-324], [709.9]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        shares = answers_of(linked("classes", (2,)), scores)
-        rates = answers_of(linked("log"), scores)
-        many = answers_of(linked("classes", (3,)), np.array([[1e300, 0.0, -1e300], [0.0, 0.0, 0.0], [800, 799, 0]]))
+        shares = predictions_of_scores(linked("classes", (2,)), scores)
+        rates = predictions_of_scores(linked("log"), scores)
+        many = predictions_of_scores(
+            linked("classes", (3,)), np.array([[1e300, 0.0, -1e300], [0.0, 0.0, 0.0], [800, 799, 0]])
+        )
 
     np.testing.assert_allclose(shares[:3, 1], expit(scores[:3, 0]), rtol=1e-15)
     np.testing.assert_allclose(shares[:3, 0], expit(-scores[:3, 0]), rtol=1e-15)
@@ -136,8 +138,8 @@ def test_links_do_not_overflow_and_keep_small_shares() -> None:
 def test_of_equal_shares_the_first_class_is_said() -> None:
     model = linked("classes", (2,))
 
-    assert answers_of(model, np.array([[5e-324]])).argmax(axis=1).tolist() == [0]
-    assert answers_of(model, np.array([[1e-15]])).argmax(axis=1).tolist() == [1]
+    assert predictions_of_scores(model, np.array([[5e-324]])).argmax(axis=1).tolist() == [0]
+    assert predictions_of_scores(model, np.array([[1e-15]])).argmax(axis=1).tolist() == [1]
 
 
 @pytest.mark.parametrize("n_classes", [(3,), (2,), (2, 3)])
@@ -147,11 +149,11 @@ def test_weighted_votes_are_shares_of_the_weight(n_classes: tuple[int, ...]) -> 
     matrix = random_rows(rng, 30, SCHEMA)
 
     np.testing.assert_allclose(combined(model, matrix), [naive_vote(model, row, 5) for row in matrix], rtol=1e-14)
-    for at, stage in enumerate(staged_answers(model, matrix), 1):
+    for at, stage in enumerate(staged_predictions(model, matrix), 1):
         np.testing.assert_allclose(stage, [naive_vote(model, row, at) for row in matrix], rtol=1e-14)
     assert stage.tobytes() == combined(model, matrix).tobytes()
     assert combined(model, matrix[3:4]).tobytes() == combined(model, matrix)[3].tobytes()
-    shares = predict_shares(model, matrix)
+    shares = predict_probabilities(model, matrix)
     assert [each.shape for each in shares] == [(30, count) for count in n_classes]
     assert np.array_equal(np.stack([each.argmax(1) for each in shares], 1), predict_codes(model, matrix))
 
@@ -165,7 +167,7 @@ def test_the_weighted_median_is_the_first_prediction_to_reach_half_the_weight(mo
     assert combined(model, matrix).tolist() == expected
     monkeypatch.setattr("treewright.predict.ensemble._MEDIAN_CELLS", 30)  # blocks of four rows
     assert combined(model, matrix).tolist() == expected
-    for at, stage in enumerate(staged_answers(model, matrix), 1):
+    for at, stage in enumerate(staged_predictions(model, matrix), 1):
         assert stage[:, 0].tolist() == [naive_median(model, row, at) for row in matrix]
     assert model.predict(table_of(matrix)).tolist() == [each for (each,) in expected]
 

@@ -104,7 +104,7 @@ def test_random_trees_spread_rows_as_the_twin_does() -> None:
     n_divided = 0
     for nested, model, asked in random_models(80):
         tree = model.trees[0]
-        shares, codes = ensemble.predict_shares(model, asked)[0], ensemble.predict_codes(model, asked)[:, 0]
+        shares, codes = ensemble.predict_probabilities(model, asked)[0], ensemble.predict_codes(model, asked)[:, 0]
         leaves = ensemble.predict_leaves(model, asked)
         for at, row in enumerate(asked):
             found: dict[int, float] = {}
@@ -150,10 +150,10 @@ def test_nothing_depends_on_threads_or_neighbours() -> None:
     _, model, _ = next(random_models(1))
     asked = random_matrix(rng, 45_000, 0.2)
 
-    shares = ensemble.predict_shares(model, asked, n_jobs=2)[0]
+    shares = ensemble.predict_probabilities(model, asked, n_jobs=2)[0]
 
-    assert shares.tobytes() == ensemble.predict_shares(model, asked, n_jobs=1)[0].tobytes()
-    few = ensemble.predict_shares(model, asked[44_990:], n_jobs=1)[0]
+    assert shares.tobytes() == ensemble.predict_probabilities(model, asked, n_jobs=1)[0].tobytes()
+    few = ensemble.predict_probabilities(model, asked[44_990:], n_jobs=1)[0]
     assert few.tobytes() == shares[44_990:].tobytes()
     leaves = ensemble.predict_leaves(model, asked, n_jobs=2)
     assert (leaves == ensemble.predict_leaves(model, asked, n_jobs=1)).all()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import treewright as tw
 from treewright.exceptions import ModelFileError
 from treewright.predict.ensemble import addends_of, boosted_parts, combined, contents_of, scores_of
-from treewright.predict.walks import reading_of
+from treewright.predict.walks import Reading
 from treewright.trees.check_model import check_model
 from treewright.trees.codec import dumps, loads
 from treewright.trees.data import grid_of, grids_of, on_grid, parts_of, together
@@ -44,7 +44,7 @@ def model(request):
 def exact_sums(model, rows):
     """What the trees say of rows, added up as fractions; each part by itself."""
     how, n_trees = model.aggregation, len(model.trees)
-    reading, contents = reading_of(model, rows, 1), addends_of(model)
+    reading, contents = Reading(model, rows, 1), addends_of(model)
     base = boosted_parts(model)[1] if model.has_scores else (0.0,) * contents[0].shape[1]
     sums = [[Fraction(begin) for begin in base] for _ in rows]
     for tree in range(n_trees):
@@ -97,7 +97,7 @@ def test_a_model_of_one_grid_as_files_of_older_versions_have_it_rounds_as_they_d
     forest = replace(MODELS["forest of classes"]().model_, grid=(-46,))
     again = loads(dumps(forest))
     [shares] = contents_of(again)
-    reading = reading_of(again, X, 1)
+    reading = Reading(again, X, 1)
     assert b'\\"grid\\":-46' in dumps(forest)
     assert again.grid == (-46,)
     assert {sum(map(Fraction, row)) for row in shares.tolist()} == {1}
@@ -221,7 +221,7 @@ def test_a_mean_of_equal_trees_near_the_least_float_is_the_tree(largest):
 def test_different_trees_give_the_mean_of_their_numbers_to_the_last_place_but_one():
     y = np.where(np.arange(150) % 2, 3e-3, 2e9) * (1 + np.abs(NUMBER))
     model = tw.RandomForestRegressor(9, random_state=0).fit(X, y).model_
-    reading = reading_of(model, X, 1)
+    reading = Reading(model, X, 1)
     said = np.hstack([reading.of_tree(tree, contents_of(model)) for tree in range(9)])
     exact = [float(sum(map(Fraction, row)) / 9) for row in said.tolist()]
     np.testing.assert_array_max_ulp(model.predict(X), np.array(exact), 1)

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.predict.ensemble import answers_after, combined
+from treewright.predict.ensemble import combined, predictions_after
 from treewright.reporting.data import Options, report_data
 from treewright.reporting.ensemble import ensemble_part, surrogate_part
 from treewright.reporting.rounds import curve_over_rounds
@@ -100,7 +100,7 @@ def test_all_trees_together_answer_as_the_model_does(make):
     model = make().model_
     matrix = np.ascontiguousarray(X[TEST])
 
-    *_, last = answers_after(model, matrix, [1, 4, len(model.trees)])
+    *_, last = predictions_after(model, matrix, [1, 4, len(model.trees)])
 
     assert np.array_equal(last, combined(model, matrix))
 

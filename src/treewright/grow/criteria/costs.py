@@ -16,7 +16,7 @@ from treewright.core.jit import inner_kernel
 from treewright.exceptions import ParameterError
 from treewright.grow.criteria.counts import cost_of_counts
 from treewright.grow.problem import Problem
-from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, impurity_of_shares
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, impurity_of_proportions
 
 SQUARED_ERROR, POISSON, ABSOLUTE_ERROR, OWN = range(100, 104)  # above those of class counts
 NUMBERS = {
@@ -113,7 +113,7 @@ class Criterion:
         if self.function is not None:
             return self._own(self.function, problem, stats, is_empty)
         if problem.is_classes:
-            return impurity_of_shares(self.number, stats / weight[..., None])
+            return impurity_of_proportions(self.number, stats / weight[..., None])
         mean = stats[..., 1] / weight
         if self.number == POISSON:
             logs = log_of(np.where(mean > 0.0, mean, 1.0))

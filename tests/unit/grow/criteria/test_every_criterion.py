@@ -10,7 +10,7 @@ import pytest
 import treewright as tw
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.criteria.counts import WITH_TERMS, refuse_without_terms
-from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, impurity_of_shares
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, impurity_of_proportions
 
 NAMES = sorted(CLASSIFICATION_CRITERIA)
 N = 60
@@ -25,7 +25,7 @@ def table() -> tuple[np.ndarray, np.ndarray]:
 
 
 def impurity(name: str, counts: np.ndarray) -> np.ndarray:
-    return impurity_of_shares(CLASSIFICATION_CRITERIA[name], counts / counts.sum(axis=-1, keepdims=True))
+    return impurity_of_proportions(CLASSIFICATION_CRITERIA[name], counts / counts.sum(axis=-1, keepdims=True))
 
 
 def best_decrease(name: str, X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
@@ -88,6 +88,6 @@ def test_a_name_without_terms_is_refused() -> None:
     with pytest.raises(NotImplementedError, match=r"no terms in grow\.criteria\.counts for other"):
         refuse_without_terms({"gini": 0, "other": max(WITH_TERMS) + 1})
     with pytest.raises(KeyError):
-        impurity_of_shares(max(WITH_TERMS) + 1, np.ones(2) / 2)
+        impurity_of_proportions(max(WITH_TERMS) + 1, np.ones(2) / 2)
     with pytest.raises(KeyError):
         Criterion.of("other")

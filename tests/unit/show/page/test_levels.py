@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.data.derived import levels_together, linear_score, rows_of_levels, with_derived
+from treewright.data.derived import level_pairs, linear_score, rows_of_levels, with_derived
 from treewright.data.encoder import encode_fit
 from treewright.show.page import tree as page_levels
 from treewright.show.page.tree import columns_in_words
@@ -99,7 +99,7 @@ def test_a_small_column_is_left_as_it_is(table):
 def test_what_is_made_of_levels_counts_those_that_the_page_names():
     schema, matrix = encode_fit({"town": list("abcde") * 4, "kind": [*"xyxyzz", None] * 2 + list("xyzxyz")})
     score = linear_score("linear score", (0, 1), (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 10.0, 20.0, 30.0, 40.0))
-    made = [rows_of_levels(schema, 0, matrix[:, 0], None), levels_together(schema, 0, 1, matrix), score]
+    made = [rows_of_levels(schema, 0, matrix[:, 0], None), level_pairs(schema, 0, 1, matrix), score]
     wide = with_derived(schema, made)
     columns = columns_in_words(wide)
     keep = [1, 3]  # b and d

@@ -28,7 +28,7 @@ from treewright.exchange.verify import read_vectors, vectors_of, verify
 from treewright.forest.isolation import anomaly_scores
 from treewright.model import Model
 from treewright.predict.ensemble import combined, leaf_table, scores_of
-from treewright.predict.walks import answers_of_tree
+from treewright.predict.walks import contents_in_tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
 
@@ -72,7 +72,7 @@ def expected(model, rows):
         sums = scores_of(model, matrix) if model.has_scores else combined(model, matrix)
     else:
         table_ = leaf_table(model)
-        sums = answers_of_tree(model, model.trees[0], table_.shares if model.classes else table_.values, matrix, None)
+        sums = contents_in_tree(model, model.trees[0], table_.shares if model.classes else table_.values, matrix, None)
         assert np.array_equal(np.minimum(sums, 1.0) if model.classes else sums, values)
     return sums.reshape(len(rows), -1), values, model.predict(table)
 

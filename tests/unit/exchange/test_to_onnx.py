@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
-from treewright.data.derived import levels_together, linear_score, pairs_of, rows_of_levels, with_derived
+from treewright.data.derived import level_pairs, linear_score, pairs_of, rows_of_levels, with_derived
 from treewright.data.encoder import encode_fit
 from treewright.exceptions import MissingLibraryError, ParameterError, TooLargeError, TreewrightError
 from treewright.exchange import to_onnx as writer
@@ -118,7 +118,7 @@ def test_columns_made_of_others_are_worked_out(version, unseen, tmp_path):
         schema,
         [
             rows_of_levels(schema, 2, matrix[:, 2], None), *pairs_of(schema, [0, 1]),
-            levels_together(schema, 2, 3, matrix), linear_score("score", (0, 1, 2, 3), slopes),
+            level_pairs(schema, 2, 3, matrix), linear_score("score", (0, 1, 2, 3), slopes),
         ],
     )  # fmt: skip
     numeric = [at for at in range(4, len(wide)) if wide.columns[at].kind == "numeric"]

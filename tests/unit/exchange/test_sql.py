@@ -21,7 +21,7 @@ from plain_trees import chain_tree
 import treewright as tw
 from treewright.data.derived import (
     DERIVED,
-    levels_together,
+    level_pairs,
     linear_score,
     pairs_of,
     rows_of_levels,
@@ -343,7 +343,7 @@ def test_columns_made_of_others_are_worked_out_in_the_query(name, unseen, reques
     ]
     made = [
         rows_of_levels(plain.schema, 2, matrix[:, 2], None), *pairs_of(plain.schema, [0, 1]),
-        levels_together(plain.schema, 2, 4, matrix), linear_score("score", range(5), slopes),
+        level_pairs(plain.schema, 2, 4, matrix), linear_score("score", range(5), slopes),
     ]  # fmt: skip
     schema = with_derived(plain.schema, made)
     wide = with_derived_cells(schema, matrix)

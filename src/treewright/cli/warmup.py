@@ -21,7 +21,7 @@ from treewright.cli.terminal import note, progress, say
 from treewright.core import numba_inside
 from treewright.core.background import compile_first
 from treewright.core.kernel_cache import compile_natively, kept_forms
-from treewright.core.progress import clock, counted, report
+from treewright.core.progress import clock, counted, listen, report
 from treewright.core.threads import available_processors, tell_of_junk
 
 __all__ = ["run_warmup"]
@@ -102,8 +102,9 @@ def _seconds_of_typical() -> float:
 def _warm_up(group: str) -> None:
     compile_first()
     compile_natively()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # each process would repeat the warnings about the environment
+    # Each process would repeat the warnings about the environment, and say that it compiles.
+    with warnings.catch_warnings(), listen(lambda done, what: None):
+        warnings.simplefilter("ignore")
         _GROUPS[group]()
 
 

@@ -103,7 +103,7 @@ def _warm_up(group: str) -> None:
     compile_first()
     compile_natively()
     # Each process would repeat the warnings about the environment, and say that it compiles.
-    with warnings.catch_warnings(), listen(lambda done, what: None):
+    with warnings.catch_warnings(), listen(lambda *_: None):
         warnings.simplefilter("ignore")
         _GROUPS[group]()
 

@@ -1,19 +1,17 @@
-"""Compile kernels in the background. In: a kernel and types. Out: nothing; its compiled form appears in the cache.
+"""Calls of kernels that are not compiled yet: the Python body runs them while a helper process compiles.
 
 A process that lacks a kernel writes a request, a small file next to the cache, and starts a helper: a process of the
 lowest priority that compiles what is requested. There is one helper for all processes of a user: it holds a lock while
 it works. It ends when there were no requests lately, and after ten minutes in any case. An unserved request waits for
 the next helper.
 
-If every kernel is compiled first (``core.meanwhile``), there are no requests. The variable ``CI``, which services that
+If every kernel is compiled first, there are no requests. The variable ``CI``, which services that
 run tests set, switches the helper off: their machines are discarded.
-
-Calls of kernels that are not compiled yet. In: a call. Out: what runs it, the Python body or compiled code.
 
 A kernel's Python body makes the bytes of the compiled kernel, only more slowly: a step takes microseconds instead of
 nanoseconds. For a table of some hundred rows that is faster than to compile the kernel, or even to load it. So the body
 runs small calls at once; a kernel that has used up some time in Python is loaded if it can be, and otherwise compiled
-by another process (``core.background``) while the body goes on.
+by another process while the body goes on.
 
 With ``TREEWRIGHT_COMPILE=first`` every kernel is compiled, or loaded, before it runs.
 """

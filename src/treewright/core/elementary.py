@@ -1,18 +1,14 @@
-"""Checks of whole-number parameters. In: a value. Out: an int, or a ParameterError.
+"""Numbers with the same bits on every processor: exp, log and power, sums of products, whole-number parameters.
 
-Sums of products of columns. In: rows. Out: a table of columns by columns.
+Sums of products are not a matrix product of BLAS: that adds in an order that depends on the processor, and while a
+process forks, a call of it in another thread never returns.
 
-Not a matrix product of BLAS: that adds in an order that depends on the processor, and while a process forks, a call of
-it in another thread never returns.
-
-One exp, log and power for every processor. In: float64. Out: float64, the same bits everywhere.
-
-NumPy and the C library choose another form of these functions for every generation of processors, and the forms differ
-in the last bit. A gain, a leaf or a share that passes through one of them would differ with it. The functions here are
-made of additions, multiplications and divisions, which IEEE 754 fixes, in an order that no compiler may change: the
-series of ``exp`` and of ``atanh`` after the argument is brought near 0 (Cody and Waite, Software Manual for the
-Elementary Functions, 1980), with the roundings of the first terms carried along where they would show. They are
-within one unit in the last place of the true value (``expm1`` two), which ``tests/unit/core/test_elementary.py``
+NumPy and the C library choose another form of these functions for every generation of processors, and the forms
+differ in the last bit. A gain, a leaf or a share that passes through one of them would differ with it. The functions
+here are made of additions, multiplications and divisions, which IEEE 754 fixes, in an order that no compiler may
+change: the series of ``exp`` and of ``atanh`` after the argument is brought near 0 (Cody and Waite, Software Manual
+for the Elementary Functions, 1980), with the roundings of the first terms carried along where they would show. They
+are within one unit in the last place of the true value (``expm1`` two), which ``tests/unit/core/test_elementary.py``
 compares with 60 digits.
 
 Kernels call the functions of one number, Python those of arrays or numbers (``exp_of`` and so on). ``sqrt`` needs no

@@ -1,4 +1,4 @@
-"""Compiled kernels that come with the package. In: a folder of kernels. Out: the files of it that fit this processor.
+"""The cache of compiled kernels, on disk and safe to read, and the kernels that a wheel brings.
 
 A wheel for one version of Python and of Numba may carry the kernels, compiled for a *tier* of processors
 (``.ci/wheel_with_kernels`` makes it). They are arranged as in the cache, and are read as code only if the list in the
@@ -10,9 +10,7 @@ wheel names them with their digest:
 
 With other sources, another Python or Numba, a processor without the tier's features, or a damaged file, the kernel is
 compiled as if nothing had been shipped. Code for a tier makes the same bytes as the processor's own and may be slower,
-so a kernel that runs long is compiled for this processor in the background (``meanwhile``).
-
-The cache of compiled kernels. In: a kernel's function. Out: Numba's cache of it, on disk and safe to read.
+so a kernel that runs long is compiled for this processor in the background (``core.background``).
 
 Compiled code lies in a folder whose name contains a digest of the sources it may be made of, because Numba's own cache
 does not notice an edit in another file. Numba's cache files are pickles: who can replace one can run code as this

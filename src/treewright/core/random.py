@@ -1,6 +1,4 @@
-"""Bits of a machine word, and hints to the memory, for kernels.
-
-Counter-based random numbers. In: a seed and a place. Out: the same 64 bits for ever.
+"""Counter-based random numbers, and bits of machine words, for kernels. In: a seed and a place. Out: 64 bits.
 
 A number depends on the seed and on where it is used (tree, node, column), never on when: so neither the number of
 threads nor the order of growth can change a model.

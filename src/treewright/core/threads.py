@@ -1,24 +1,21 @@
-"""Environment variables of this package: their values, and one warning for each invalid value.
+"""Threads: how many there are by the environment, those that outlive one piece of work, and one small pool of them.
 
-They are read when they are needed, some of them while the package is imported, which stays silent. The warning comes
-with the first work of a process that needs the number of threads, as every fit and every large prediction does.
-
-Threads that outlive one piece of work. In: work. Out: threads that do it.
+Environment variables are read when they are needed, some of them while the package is imported, which stays silent.
+The one warning for each invalid value comes with the first work of a process that needs the number of threads, as
+every fit and every large prediction does.
 
 Python raises KeyboardInterrupt in the main thread, between any two steps. A lock that Python code takes just then is
 never released, and every later user of it waits for ever. So the main thread starts threads with Ctrl-C delayed, and
-waits only in C: in ``SimpleQueue.get`` and for plain locks, whose ``with`` has no such gap. SIGTERM is delayed as well:
-the command line turns it into KeyboardInterrupt.
+waits only in C: in ``SimpleQueue.get`` and for plain locks, whose ``with`` has no such gap. SIGTERM is delayed as
+well: the command line turns it into KeyboardInterrupt.
 
 The threads are daemons: the end of the process must not wait for work that nobody wants any more.
 
-One small pool of threads. In: a function and a number of tasks. Out: all of them done.
-
 Kernels release the lock, so plain threads run them side by side; Numba's own ``prange`` is not used (it aborts the
 process when two Python threads enter, or kills forked children, and cannot be interrupted). The calling thread works
-too and receives Ctrl-C between two kernels; then it waits a short time for running tasks, and raises KeyboardInterrupt.
-Numba itself never runs in the main thread (``apart``): an interrupt there could leave its locks held for ever. After a
-fork the pool is built anew.
+too and receives Ctrl-C between two kernels; then it waits a short time for running tasks, and raises
+KeyboardInterrupt. Numba itself never runs in the main thread (``apart``): an interrupt there could leave its locks
+held for ever. After a fork the pool is built anew.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Checking that an array fits in memory, and giving memory back.
+"""Memory: whether an array fits, giving memory back, and arrays of any size in mapped files.
 
 The check comes before any allocation: on Linux an allocation that is too large often succeeds, and the process is
 killed later, when it writes.
-
-Arrays of any size that lie in files of a folder and are mapped into memory.
 
 Room on the disk is taken before an array is mapped: a disk that fills up later would end the process, not raise. What
 is mapped counts as memory of the process while it is in use, so code that works through an array block by block

@@ -1,7 +1,4 @@
-"""Single trees for scikit-learn: their methods, CART's two estimators, and the two with random cuts.
-
-The classics for scikit-learn: ID3, C4.5 and CHAID.
-"""
+"""Single trees for scikit-learn: their methods, CART's estimators, those with random cuts, ID3, C4.5 and CHAID."""
 
 from __future__ import annotations
 

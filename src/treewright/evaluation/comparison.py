@@ -1,9 +1,7 @@
-"""Warnings about a model that is no better than a constant prediction: the fact, the likely reason, the remedy.
+"""Several estimators on the same folds, and the verdict on a model that is no better than a constant prediction.
 
 The constant prediction is the most frequent class of the test rows, or their mean, which has an R2 of 0. Command,
 report and Python's summaries use the same sentence.
-
-Several estimators on the same folds. In: estimators, a table, a target. Out: ``Comparison``.
 """
 
 from __future__ import annotations

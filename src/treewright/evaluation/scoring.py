@@ -1,13 +1,12 @@
-"""Measures of predictions. In: true and predicted values. Out: scores by name, some with a 95 % interval over the rows.
+"""Measures of predictions by name, and scores that a user names or writes. In: true and predicted values. Out: scores.
 
-Three parts: scores of predicted probabilities, scores that are added up in blocks, and measures by name.
+Scores of probabilities come first, then scores that are added up in blocks, measures by name (some with a 95 %
+interval over the rows), and the argument ``scoring``.
 
 Accuracy says little about unequal classes: a model that never predicts the rare class is correct for all others. So
 scores of the ranking and of the calibration are added. Report and command line use them; they are scikit-learn's, also
 for the cases that it refuses. Names of measures are scikit-learn's too, without ``neg_``; ``cost`` and
 ``class_weighted_accuracy`` are ours. A *cost matrix* states what it costs to predict one class for a row of another.
-
-Scores that a user names or writes. In: the argument ``scoring``. Out: functions that score, with checked results.
 """
 
 from __future__ import annotations

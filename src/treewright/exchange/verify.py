@@ -1,12 +1,12 @@
-"""Rows to verify an exported file. In: a model. Out: rows at and next to every cut, and the model's predictions.
+"""Rows to verify an exported file with, and the run of the file on them. Out: its differences from the model.
+
+Rows are at and next to every cut:
 
 for each column: a pool of each tested cut with its two float neighbours, infinities, -0, every level, an unknown
 level, a missing cell
 - each of them once, with cells sampled from the other pools
 - for each test of a tree: rows that reach it, at and next to its cut, of its levels, missing
 - as many rows again, sampled from all pools
-
-Running an exported file on test vectors. In: a file, vectors. Out: its differences from the model.
 """
 
 from __future__ import annotations

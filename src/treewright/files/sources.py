@@ -1,9 +1,7 @@
-"""A Parquet file as typed tables, whole or in runs of rows.
+"""The sources of a dataset's rows: Parquet files as typed tables, and polars frames that are read block by block.
 
 Parquet has its own types, so nothing is inferred here. Columns that a decision tree cannot test (lists, structs, bytes)
 are refused by name; a damaged file is one error that names the file.
-
-The sources of a dataset's rows: polars frames that are read block by block.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The settings of each grower, checked. In: an estimator's parameters, resolved to numbers.
-
-The leaf to split next if leaves are limited. In: leaves that have a split, with their gains. Out: the best.
+"""The settings of each grower, checked, and the leaf to split next if leaves are limited.
 
 A node's best split depends on its rows alone, so the order of growth decides only which splits are made before the
 leaves are used up, and how the nodes are numbered. Without a limit on leaves the grower takes whole levels and needs no

@@ -1,12 +1,10 @@
-"""Every algorithm once: its names, its parameters, the function that learns it, and its estimators.
+"""Every algorithm once: its names, its parameters, the function that learns it, its estimators, others' words for it.
 
-The command line, comparisons, model files and reports look up an algorithm by name here. Nothing is imported before it
-is needed: the learner of one algorithm needs none of the others' kernels.
+The command line, comparisons, model files and reports look up an algorithm by name here. Nothing is imported before
+it is needed: the learner of one algorithm needs none of the others' kernels.
 
-Other libraries' names for our parameters: scikit-learn, LightGBM, XGBoost, CatBoost, rpart, randomForest.
-
-Whoever types one is told ours, in Python (`naming_keywords`, `keyword_hint`) and on the command line (`option_hint`).
-The tables in docs/coming-from are the same for readers.
+Whoever types another library's name of a parameter is told ours, in Python (`naming_keywords`, `keyword_hint`) and on
+the command line (`option_hint`). The tables in docs/coming-from are the same for readers.
 """
 
 from __future__ import annotations

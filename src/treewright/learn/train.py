@@ -1,4 +1,6 @@
-"""Trees of rows that lie elsewhere, grown by parts that have all rows. In: a dataset, a grower. Out: trees, in order.
+"""Learning without scikit-learn: from a table and parameters to a model and the by-products of the fit.
+
+Trees of rows that lie elsewhere are grown by parts that have all rows:
 
     carrier.share                    every part has all rows, as bins: mapped from files, or from the other workers
     "do" begin_work                  begin(rows, dataset, *given): what grows trees by their numbers
@@ -7,8 +9,6 @@
 
 Histograms would move more data than the rows: a node moves columns x 256 sums, and a forest has a node for a few rows.
 So the parts share the trees. Rows move once to each part that grows, one byte per cell and 12 per row.
-
-Learning without scikit-learn: from a table and parameters to a model and the by-products of the fit.
 
     params = TreeParams(task="classification", max_depth=3)      learn.single, learn.forest, ...
     dataset = make_dataset(X, y, params)                          encoded once

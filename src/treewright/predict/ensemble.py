@@ -1,9 +1,7 @@
-"""Combined predictions of many trees: of all, after each round, or of the first ones.
+"""Predictions of a model for encoded rows: of all trees, after each round, or of the first ones.
 
 The outputs of the trees are added up in their order, for any number of threads and blocks, so a batch equals row by
 row. ``model.aggregation`` combines them: a mean, a vote, a median, or scores that start at a base.
-
-Predictions of a model for encoded rows: class codes, class probabilities, numbers, leaves.
 """
 
 from __future__ import annotations

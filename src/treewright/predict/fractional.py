@@ -1,14 +1,12 @@
-"""Rows in several branches at once.
+"""Rows in several branches at once, and the nodes that a row passes.
 
 Under ``missing="fractional"`` a missing value takes every branch, in proportion to the branches' training weights
 (Quinlan 1993, section 3.2): the row reaches several leaves with shares that add up to one. The prediction is the
 average of the leaves' class proportions or numbers, weighted by these shares. A row is divided in one fixed order,
 independent of threads, blocks and other rows.
 
-The nodes that a row passes, in one tree or in all.
-
-No test is repeated: the path of a row is its leaf and the leaf's ancestors. Only under ``missing="fractional"``, where
-a row can be in several leaves, ``predict.fractional`` walks again.
+No test is repeated for a path: the path of a row is its leaf and the leaf's ancestors. Only under
+``missing="fractional"``, where a row can be in several leaves, rows walk again.
 """
 
 from __future__ import annotations

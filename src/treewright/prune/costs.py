@@ -1,7 +1,4 @@
-"""Checks of pruning options and models, and the criterion that a model's tree was grown by.
-
-Numbers that pruners compute from the nodes of a tree: costs as a leaf, numbers of rows, sums over leaves.
-"""
+"""What pruners compute from a tree's nodes, and checks of their options and models."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""The test rows of a report: encoded, with their target, their predictions, and whether they are the training rows.
+"""What a report is made of: test rows with predictions, options, and what an estimator knows beyond its model.
 
 ``Options`` holds the other arguments of a report.
-
-What a report takes from estimators in addition to their model.
 
 A model made by an estimator holds its parameters as facts, so that a report made from the model alone can also fit
 folds (``estimator_of``). The facts are plain JSON; a function, or a label without a JSON form, is stored by the name of

@@ -1,14 +1,11 @@
-"""Positions of the boxes of a drawing. In: children and widths. Out: x of every box.
+"""The layout of a tree: boxes, texts, curves and dots with their places. In: a summary. Out: ``Drawing``.
 
 Parents are centred over their outermost children, boxes of one depth never overlap, and a mirrored tree gives the
 mirrored drawing. The idea is Reingold & Tilford's (Tidier drawings of trees, 1981): subtrees are
 drawn alone, then pushed together until their outlines touch.
 
-The layout of a tree: boxes, texts, curves and dots with their places. In: a summary. Out: ``Drawing``.
-
-``show.svg`` writes the drawing as SVG, ``show.pdf`` as PDF. It has places, texts and the ``kind`` of each shape (a rule
-of ``show.style``), but no colours of a theme and no file format. ``show.cards`` makes the content of cards,
-``show.layout`` places them.
+``show.svg`` writes the drawing as SVG and PDF. It has places, texts and the ``kind`` of each shape (a rule
+of ``show.style``), but no colours of a theme and no file format. ``show.cards`` makes the content of cards.
 """
 
 from __future__ import annotations

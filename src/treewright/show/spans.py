@@ -1,10 +1,7 @@
-"""Columns of text side by side, as lines and as HTML. In: cells and their alignment. Out: lines.
+"""Lines of text whose pieces have a role, bars in them, and columns of text side by side.
 
-Widths are counted in terminal cells, so East Asian names and emoji line up too.
-
-Lines of text whose pieces have a role, and bars in them. In: pieces, proportions. Out: lines that fit.
-
-A piece has a role, not a look: the writer of the line chooses colours, or none. Widths are terminal cells.
+A piece has a role, not a look: the writer of the line chooses colours, or none. Widths are terminal cells, so
+East Asian names and emoji line up too.
 
 Bars are block characters. One fills eighths of a cell, so a bar of 10 cells shows 80 steps. If two classes meet inside
 a cell, the sign has the colour of the left one and the cell that of the right one. Without colours or blocks each class

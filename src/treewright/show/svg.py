@@ -1,11 +1,9 @@
-"""The drawing of a tree as PDF. In: ``Drawing``, a palette. Out: the bytes of a PDF of one page.
+"""A tree as a picture: SVG, pixels, PDF. In: a model, or its ``Drawing``. Out: a self-contained file.
 
-matplotlib writes it, with letters as text.
-
-A tree as a picture. In: a model. Out: ``SvgPicture``, one self-contained SVG.
+matplotlib writes the PDF, of one page, with letters as text.
 
 The picture runs nothing and loads nothing: shapes, texts and one small stylesheet. Every name from the data is escaped.
-``show.style`` has its size on a slide or a page, ``show.drawing`` its shapes, ``show.pdf`` writes it as PDF.
+``show.style`` has its size on a slide or a page, ``show.drawing`` its shapes.
 
 Pixels come from resvg, which is imported when a PNG is written. It is the extra ``png``: a wheel for Linux, macOS and
 Windows, which needs no system library.

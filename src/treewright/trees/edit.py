@@ -1,4 +1,6 @@
-"""The marks that the workbench leaves in the facts of a model: names, locks, decisions and the log.
+"""New trees from old ones, and the marks that the workbench leaves in the facts of a model.
+
+The marks are names, locks, decisions and the log:
 
     facts["workbench"] = {
         "log": [{"do", "path", "given", "who", "why", "when"}, ...],
@@ -9,8 +11,6 @@
 
 A path lists the branches that lead to a node, with dots between them. A file may hold anything here: entries that do
 not fit the tree are ignored.
-
-New trees from old ones: parts of a tree, and trees whose nodes became leaves.
 
 An edit never changes its argument. Every result keeps what ``check_tree`` states: parents before children, siblings
 side by side, fillers at leaves. The parts of side tables come out one after another in the order of the nodes; level

@@ -1,9 +1,7 @@
-"""How the trees of a model were grown, by its facts, and the check of these facts.
+"""How the trees of a model were grown, and summaries of one of them: whole, a node, or as a model of its own.
 
-A file with a valid checksum may still have been written by hand. After the check, readers of a fact (an audit, a
+A file with a valid checksum may still have been written by hand. After the check of facts, readers of one (an audit, a
 pruner, a report) find what a fit writes, or nothing.
-
-Summaries of one tree of a model: the whole tree, one node, or the tree as a model of its own.
 
 Text, picture and JSON use the same summary, so they cannot disagree about a count or a prediction.
 """

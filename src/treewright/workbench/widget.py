@@ -1,10 +1,9 @@
-"""The screen as one ES module, for the page of the server and for notebooks alike.
+"""The screen as one ES module, and a session as a widget of a notebook.
 
-The module is the scripts that draw the tree of a report (``show.page``) and those of ``assets``, in this order inside
-one function. It takes names such as ``document`` from the given window: a notebook gives that of a frame, so that
-styles and keys of the notebook and of the screen do not mix.
-
-A session as a widget of a notebook: the same module as the page of the server, by anywidget.
+The module, for the page of the server and for notebooks alike, is the scripts that draw the tree of a report
+(``show.page``) and those of ``assets``, in this order inside one function. It takes names such as ``document`` from
+the given window: a notebook gives that of a frame, so that styles and keys of the notebook and of the screen do not
+mix.
 
 Requests come as messages and are answered by a thread, so that long work can be stopped. A saved notebook keeps a
 still: the tree as a page, which every command renews and the live widget hides.

@@ -1,10 +1,8 @@
-"""Merging the levels of columns. In: the statistics of each level at a node. Out: groups of levels and their tests.
+"""CHAID's way to choose a test: levels that differ least are merged. In: a problem. Out: a policy.
 
 Categories are the levels that the node holds, in code order; a nominal column's missing cells are one more. A group is
 named by its lowest category, and remembers the later group that it differs least from: after a merge only the new group
 and those that remembered one of its parts search again.
-
-CHAID's way to choose a test. In: a problem. Out: ``BinnedProblem``, ``ChaidPolicy``.
 
 Kass 1980; Biggs, de Ville and Suen 1991 for the exhaustive search: the levels of every column are merged until the
 remaining groups differ significantly; the column whose groups have the smallest adjusted p-value splits the node, if

@@ -1,9 +1,7 @@
-"""Tests of independence and their Bonferroni multipliers. In: statistics of groups. Out: logarithms of p-values.
+"""Whether a node's test is significant: tests of independence, corrected for the tests that were possible.
 
-Everything is a logarithm, so that columns whose p-values are below 1e-308 still have an order. Chi-squared and F tails
+P-values are logarithms, so that columns whose p-values are below 1e-308 still have an order. Chi-squared and F tails
 are the incomplete gamma and beta functions (DLMF 8.7.1, 8.9.2 and 8.17.22).
-
-Whether a node's test is significant. In: a node, its test, the searched columns. Out: ``Chance``.
 
 The target is tested against the branches (Pearson's chi-squared for classes, F of a one-way analysis of variance for
 numbers). The test was the best of many, so p is multiplied by the number of tests that were possible (Bonferroni).

@@ -1,9 +1,7 @@
-"""Distances to medians. In: rows of a node. Out: costs of sets of rows under absolute error.
+"""Absolute error: distances to medians of cuts, of nodes and of partitions. In: ``MedianStats``, rows. Out: costs.
 
 A median cannot be computed from sums, so this criterion reads the rows themselves: O(m log m) for all cuts of a column,
 and a sort for each partition of a nominal one.
-
-Cuts and nodes for absolute error. In: ``MedianStats``.
 
 The error of a side is the sum of distances to its weighted median. The grower keeps the targets sorted within each
 node, so a row has a place there; two Fenwick trees over the places (Fenwick 1994) hold weights and weighted targets of

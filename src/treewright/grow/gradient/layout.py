@@ -1,10 +1,8 @@
-"""Columns that share a histogram. In: rows as bins. Out: ``Bundles``.
+"""The arrays that growing on gradients shares, and bundles of columns that share a histogram.
 
 Columns that are nearly always in their first bin, and never two of them outside of it at once (one-hot columns), can
 share one byte, so that their rows are added once (Ke et al. 2017, "LightGBM", section 4: exclusive feature bundling).
 Here no conflict at all is allowed, so that no sum changes.
-
-The arrays that growing on gradients shares, and the memory for them. In: bins, rows, settings. Out: named tuples.
 
 All memory is made once and used for every tree of a model. Positions of a tree's rows (``Rows.order``, two halves):
 

@@ -1,7 +1,4 @@
-"""Impurity of a node of two classes. In: nothing. Out: a matplotlib figure.
-
-Rows of a table as a figure: pruners side by side, importances of columns. In: arrays. Out: a matplotlib figure.
-"""
+"""Bars of a table's rows (pruners, importances), and the impurity of two classes. Out: matplotlib figures."""
 
 from __future__ import annotations
 

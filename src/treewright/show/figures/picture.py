@@ -1,9 +1,7 @@
-"""The common style of figures, and checks of what they draw. In: axes, texts, series. Out: the same, in one style.
+"""The matplotlib figure of all pictures, and their common style. In: axes, texts, series. Out: ``Picture``.
 
 Colours are those of ``show.style``. Everything is set on the given axes, nothing in matplotlib's global settings:
 those belong to the user, and other threads read them.
-
-The matplotlib figure of all pictures. In: a size. Out: ``Picture``.
 
 The only module that imports matplotlib at the top; the others import it, or this, inside functions.
 """

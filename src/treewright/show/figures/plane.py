@@ -1,12 +1,10 @@
-"""A plane of two columns of a table, and what a model predicts at its points. In: a table, a model. Out: ``Plane``.
+"""The predictions of a model in a plane of two columns. In: anything with predict, a table. Out: a figure.
 
 The points go to ``predict`` in a table of the user's type, so that anything fitted on such a table takes them. A cell
 of it is either a number of the grid or a cell of the user's own table, taken by its row: levels keep their type.
 
-The predictions of a model in a plane of two columns. In: anything with predict, a table. Out: a figure.
-
-``figures.plane`` makes the plane and the predictions; this module draws them, with rows of the table as points, and
-warns of a plane that hides what the model does.
+The plane and its predictions are drawn with rows of the table as points, with a warning of a plane that hides what
+the model does.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Values as text for a page: dataclasses as JSON, numbers for readers.
+"""A summary as one HTML file, and values as text for it.
 
-A summary as one HTML file.
-
-The template, scripts and styles are the files of ``assets``; ``export`` writes the script of a model of many trees. The
-page loads nothing: its policy allows only its own content, by digests.
+The template, scripts and styles are the files of ``assets``; ``exchange`` writes the script of a model of many trees.
+The page loads nothing: its policy allows only its own content, by digests.
 """
 
 from __future__ import annotations

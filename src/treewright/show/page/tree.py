@@ -1,11 +1,9 @@
-"""The levels of a large column that a page names. In: a summary. Out: the same, but smaller.
+"""A tree for a page: its description in words, the levels that the page names, and the page of one tree.
 
 A page sends rows down its trees by the codes of their levels, so a column of hundreds of thousands of names would be
 most of it (20 bytes each, and 3 more in every test). Beyond some thousands a column keeps the levels of the rows in the
 page and of its pictures, and the first ones of the others; tests have branches only for these, and codes are numbered
 anew. The page looks the same: rows with other levels are in none of its lists.
-
-A tree for a page: the description of ``export.structure`` in words; and the page of one tree, in a frame.
 
 A notebook shows a fitted tree as that page: the same drawing as in a report, in a frame, so that its styles and scripts
 do not mix with those of the notebook.

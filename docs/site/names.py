@@ -105,7 +105,7 @@ def annotations_of(held: Any) -> list[tuple[str, str]]:
     found = [(each.__annotations__.get("return", ""), each.__module__) for each in functions_of(held)]
     for base in held.__mro__ if inspect.isclass(held) else ():
         if base.__module__.startswith("treewright"):
-            is_result = base.__module__.split(".")[1] in ("explain", "model_selection", "prune")
+            is_result = base.__module__.split(".")[1] in ("explain", "evaluation", "prune")
             fields = vars(base).get("__annotations__", {}) if is_result else {}
             found += [(said, base.__module__) for name, said in fields.items() if not name.startswith("_")]
             found += [(str(said), base.__module__) for said in vars(base).get("__orig_bases__", ())]  # items

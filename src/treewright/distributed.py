@@ -130,7 +130,7 @@ def _frames(data: Any, client: Any) -> list[Any]:
 
 
 class OnDask:
-    """The carrier of places on the workers of a cluster (``data.elsewhere.Carrier``).
+    """The carrier of places on the workers of a cluster (``data.dataset.Carrier``).
 
     Parameters
     ----------

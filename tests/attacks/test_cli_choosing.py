@@ -483,7 +483,7 @@ def test_a_candidate_that_cannot_be_fitted_is_a_row_with_its_reason(folder, tmp_
     assert "id3 refused: column 'bill_length_mm' (and 3 more) is numeric" in done.out
     assert "--algorithm c45" in done.out
     id3, cart = csv.DictReader(io.StringIO((tmp_path / "table.csv").read_text()))
-    assert (id3["mean"], cart["refusal"]) == ("nan", "")
+    assert (id3["mean"], cart["failure"]) == ("nan", "")
     assert 0.9 < float(cart["mean"]) < 1
 
 

@@ -55,9 +55,9 @@ CASES = """
 """
 # All kernels run as Python, however long, and count as timed from their second call on.
 NEVER_COMPILED = """
-    from treewright.core import meanwhile
+    from treewright.core import background
 
-    meanwhile._WORTH_LOADING, meanwhile._LONGEST_CALL, meanwhile._WORTH_COMPILING = 0.0, float("inf"), float("inf")
+    background._WORTH_LOADING, background._LONGEST_CALL, background._WORTH_COMPILING = 0.0, float("inf"), float("inf")
 """
 # ID3 has no test for numbers.
 REFUSED = {f"ID3Classifier; {table}" for table in ("constant", "all missing", "all-zero sparse", "one row a leaf")}

@@ -28,11 +28,11 @@ SCRIPT = """
     import sys, time
     from pathlib import Path
     import numpy as np
-    from treewright.core import shipped
+    from treewright.core import kernel_cache
     from treewright.boosting.sampling import fill_keys
 
     if sys.argv[1:]:
-        shipped._FOLDER = Path(sys.argv[1])
+        kernel_cache._FOLDER = Path(sys.argv[1])
 
     def fill(n=60_000):
         keys = np.arange(n, dtype=np.uint64)
@@ -159,8 +159,8 @@ def test_a_damaged_list_is_none(package, content):
 
 
 WITHOUT = """
-features = dict(shipped.binding.get_host_cpu_features()) | {MISSING}
-shipped.binding.get_host_cpu_features = lambda: features
+features = dict(kernel_cache.binding.get_host_cpu_features()) | {MISSING}
+kernel_cache.binding.get_host_cpu_features = lambda: features
 """
 
 
@@ -171,7 +171,7 @@ def test_a_processor_without_what_a_tier_needs_does_not_run_it(package, missing,
     folder, cache, answer = package
     before = WITHOUT.replace("MISSING", f"{missing!r}: False")
 
-    usable = said(cache, folder, before=before, script="print(*shipped._usable_tiers())")
+    usable = said(cache, folder, before=before, script="print(*kernel_cache._usable_tiers())")
     assert usable == tiers
     assert said(cache, folder, before=before) == [answer, "shipped" if tiers else "compiled"]
 

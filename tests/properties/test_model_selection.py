@@ -110,7 +110,7 @@ def test_an_estimator_does_not_differ_from_itself(table):
 
     found = compare({"one": tw.DecisionTreeClassifier(), "two": tw.DecisionTreeClassifier()}, X, y, cv=cv)
 
-    assert found["two"].behind == 0.0
+    assert found["two"].difference == 0.0
     assert found["two"].p_value == found["two"].p_adjusted == 1.0
 
 

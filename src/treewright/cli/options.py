@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from treewright.cli.threshold import ThresholdRequest
     from treewright.files import ReadOptions
 
-# The same as in ``export.formats`` and ``export.engines``, which are not loaded at the start.
+# The same as in ``exchange.formats`` and ``exchange.engines``, which are not loaded at the start.
 EXPORTS = "c, javascript, python, java, pmml, onnx, onnx-v3, duckdb, sqlite, postgresql, graphviz, json"
 ENGINES = "gcc, node, python, java, pmml, onnxruntime, duckdb, sqlite, postgres"
 

@@ -1,7 +1,7 @@
 """How kernels are compiled. In: plain Python loops. Out: compiled, cached, ``nogil`` kernels.
 
 Kernels are serial and ``nogil``; ``core.threads`` runs them side by side. What is compiled is kept on disk
-(``core.kernel_cache``); until it is there, a kernel's Python body runs small calls (``core.meanwhile``): it makes the
+(``core.kernel_cache``); until it is there, a kernel's Python body runs small calls (``core.background``): it makes the
 same bytes. The main thread neither loads nor compiles (``threads.apart``), so that Ctrl-C never leaves Numba half-way.
 
 With ``NUMBA_DISABLE_JIT=1`` every kernel runs as plain Python (``tests/nojit``): to step through one with a debugger,

@@ -466,7 +466,7 @@ def is_locked(file: int) -> bool:
 class KernelCache(caching.FunctionCache):
     """Numba's function cache; a damaged file counts as missing, and no kernel is compiled twice at the same time.
 
-    Kernels that are not in the cache may have come with the package (``core.shipped``).
+    Kernels that are not in the cache may have come with the package (``core.kernel_cache``).
 
     Parameters
     ----------

@@ -242,7 +242,7 @@ def _usual(model: Any) -> int:
 class DecidingAgain:
     """A classifier whose copies choose its decision threshold again, by its costs, at each fit.
 
-    A clone repeats a threshold as it is (``judge.after_fit``); but one that has seen the test rows flatters, so
+    A clone repeats a threshold as it is (``evaluation.after_fit``); but one that has seen the test rows flatters, so
     folds that judge choose it again where costs have chosen it.
     """
 

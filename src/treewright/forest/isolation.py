@@ -11,7 +11,7 @@ Few cuts isolate an outlier (Liu, Ting and Zhou 2008 and 2012). Trees are grown 
 random numbers come from its path from the root, so they depend neither on the order of the rows nor on other nodes.
 
 The file of an isolation forest is an ordinary model whose prediction is the mean path length of a row. The facts of the
-model hold what turns it into a score (``model.isolation``): ``max_samples``, the rows sampled for each tree, and
+model hold what turns it into a score (``trees.isolation``): ``max_samples``, the rows sampled for each tree, and
 ``offset``, the score below which a row is an outlier.
 """
 

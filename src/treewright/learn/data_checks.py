@@ -2,7 +2,7 @@
 
 Before growth: a target with nearly as many classes as rows, the columns that encoding has left out
 (``data.identifiers``), those that it has kept only because no other column varies, and text columns whose levels look
-like dates or numbers (``data.texts``): text is treated as nominal, which is hardly ever meant for these.
+like dates or numbers (``data.identifiers``): text is treated as nominal, which is hardly ever meant for these.
 After growth: whether the column that the model tests first or most equals the target. Only that column is checked, so
 that a fit does not become slower.
 

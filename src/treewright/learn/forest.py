@@ -321,7 +321,7 @@ def _model_of(dataset: Dataset, trees: Any, params: ForestParams) -> Any:
 
 
 def _trained_elsewhere(dataset: Dataset, params: ForestParams, start: Trained | None) -> Trained:
-    """Like ``train_forest``, for rows that lie elsewhere: each part grows a share of the trees (``learn.together``)."""
+    """Like ``train_forest``, for rows that lie elsewhere: each part grows a share of the trees (``learn.train``)."""
     of_cells = f"criterion={params.criterion!r} needs the cells, and these rows are bins"
     rows_elsewhere(
         dataset, params,

@@ -331,7 +331,7 @@ class Params:
     algorithm_name: ClassVar[str]  # as the model's facts and ``learn.registry`` have it
     by_position: ClassVar[tuple[str, ...]] = ()  # parameters that an estimator takes without their names
     shown_first: ClassVar[tuple[str, ...]] = ()  # in a signature, after those: what is special about the algorithm
-    learns_elsewhere: ClassVar[bool] = False  # from rows that lie elsewhere (``data.elsewhere``)
+    learns_elsewhere: ClassVar[bool] = False  # from rows that lie elsewhere (``data.dataset``)
     cost_of_classes: ClassVar[str] = ""  # what makes many classes slow, for the warning about them
 
     task: Task = CLASSES

@@ -742,7 +742,7 @@ class Model(ModelData):
         ----------
         method : str
             As for the estimators' ``prune``. ``"rounds"`` is for boosted models: it keeps the first ``n_rounds``, or
-            those up to the lowest loss on rows that the trees were not fitted on (``boosting.fewer_rounds``).
+            those up to the lowest loss on rows that the trees were not fitted on (``boosting.growth``).
         X, y, sample_weight : optional
             Rows, for the methods that need some: the training rows for ``error_based`` (not needed without subtree
             raising, except for C4.5's trees), other rows for ``reduced_error``. Classes have their weights of the fit.

@@ -5,7 +5,7 @@ Everything is computed on columns divided by a power of two, so that neither 1e3
 Mahalanobis distances are Euclidean in transformed coordinates. The covariance is V = D R D, with the standard
 deviations D and the correlations R = L L'. The squared distance (a - b)' V^-1 (a - b) is the square of the length of
 L^-1 D^-1 (a - b). Only R is factored, so units do not matter. The factor is not LAPACK's: that would depend on the
-processor, and it calls BLAS (``core.products``).
+processor, and it calls BLAS (``core.elementary``).
 """
 
 from __future__ import annotations

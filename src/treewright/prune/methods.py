@@ -380,5 +380,5 @@ CALLED = {
     "max_leaf_nodes": "leaves", "chaid": "significance",
 }  # fmt: skip
 EXAMPLES = {"alpha": 0.01, "max_depth": 3, "max_leaves": 8}  # of the options that have no default
-ROUNDS = "rounds"  # of boosted models; ``boosting.fewer_rounds``
+ROUNDS = "rounds"  # of boosted models; ``boosting.growth``
 CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide

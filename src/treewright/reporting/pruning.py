@@ -1,7 +1,7 @@
 """The section of pruning: the pruning path, its errors, and the other pruners.
 
 The path, its errors and the trees are those of ``model_selection.pruning_path`` and ``prune``: the same losses, weights
-and folds (``model_selection.path_judges``).
+and folds (``evaluation.path``).
 """
 
 from __future__ import annotations

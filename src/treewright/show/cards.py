@@ -1,6 +1,6 @@
 """The content of each card of the drawing. In: a summary, the nodes to show. Out: cards.
 
-A card is content and size; ``show.layout`` places it, ``show.drawing`` draws it.
+A card is content and size; ``show.drawing`` places it, ``show.drawing`` draws it.
 """
 
 from __future__ import annotations

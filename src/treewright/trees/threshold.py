@@ -2,7 +2,7 @@
 
 Without a threshold a model predicts the more probable class, the first of equals. A threshold belongs to the model as a
 whole, never to one of its trees: votes of a forest's members and all probabilities stay the same.
-``model_selection.threshold`` chooses one by costs; files with one have a format of their own, so that an older
+``evaluation.threshold`` chooses one by costs; files with one have a format of their own, so that an older
 Treewright without thresholds refuses the file instead of predicting other classes.
 """
 

@@ -341,7 +341,7 @@ def test_work_apart_is_done_on_the_spot_where_no_thread_can_be_started(monkeypat
     def refuse(work, name):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threads.workers, "start", refuse)
+    monkeypatch.setattr(threads, "start", refuse)
 
     assert threads.apart(threading.current_thread) is threading.main_thread()
 

@@ -31,7 +31,7 @@ class Candidate:
     ----------
     feature : int
     kind : int
-        A kind of test of ``tree.arrays``.
+        A kind of test of ``trees.arrays``.
     n_branches : int
     missing_branch : int
         Branch of missing rows at fit; ``EVERY_BRANCH`` divides them, or leaves them to surrogates.

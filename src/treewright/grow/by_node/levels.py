@@ -402,9 +402,9 @@ def partition_by_medians(
     else:
         # By the lower median of the first output, as in the grower by levels.
         y = problem.targets[0, rows]
-        medians = [medians.middle_values(y[codes == code], weights[codes == code])[0] for code in present]
+        middles = [medians.middle_values(y[codes == code], weights[codes == code])[0] for code in present]
         # One level or two: there is only one division.
-        masks, exact = prefixes(np.array(medians)), len(present) <= 2
+        masks, exact = prefixes(np.array(middles)), len(present) <= 2
     return as_partition(levels, *two_sides(levels, masks, gains_of, tolerance), exact)
 
 

@@ -1,7 +1,7 @@
 """The content of a page as typed values: ``Summary`` and the parts of its sections.
 
 A summary is numbers, texts and tuples. ``plain.plain`` makes JSON of it with the names of the fields; the scripts of
-the page read exactly these names. Texts from the data are plain text (``tree.writing``), not HTML: the writer of HTML
+the page read exactly these names. Texts from the data are plain text (``trees.writing``), not HTML: the writer of HTML
 escapes them. Shares are from 0 to 1. A number that has no meaning (the recall of a class without rows) is None.
 """
 
@@ -663,7 +663,7 @@ class ColumnWords:
     left_out: str = ""  # why it is left out; empty if it is used
     dates: str = ""  # "date", "datetime", "duration", "time" if its numbers are days; else empty
     zone: str = ""  # of its instants, if they have one
-    unnamed: int = 0  # number of levels that it has beyond those of this page (``show.page.levels``)
+    unnamed: int = 0  # number of levels that it has beyond those of this page (``show.page.tree``)
     # part, sources, numbers: how the model derives it (``data.calendar``, ``data.derived``): the kind of derivation,
     # the positions of its sources, and the numbers that the computation needs
     part: str = ""  # empty for a column of the table

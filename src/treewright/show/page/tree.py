@@ -212,7 +212,7 @@ NAME_WIDTH, EDGE_LEVELS, RULE_LEVELS = 200, 6, 12
 REST, ROW, LEAST, MOST = 170, 152, 380, 760
 # Largest number of levels that a drawing opens with.
 LEVELS_OPEN = 5
-# The kinds of tests in the scripts, by those of ``export.structure.Split``.
+# The kinds of tests in the scripts, by those of ``exchange.structure.Split``.
 KINDS = {"threshold": "cuts", "intervals": "cuts", "present": "present", "subset": "levels", "multiway": "levels"}
 
 

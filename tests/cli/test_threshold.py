@@ -160,8 +160,8 @@ def test_every_algorithm_takes_one(command, data, tmp_path, algorithm):
 
 def test_the_folds_take_as_many_threads_as_the_command(command, data, monkeypatch):
     asked = []
-    own = threshold.answers
-    monkeypatch.setattr(threshold, "answers", lambda *given: asked.append(given[2]) or own(*given))
+    own = threshold.run_tasks
+    monkeypatch.setattr(threshold, "run_tasks", lambda *given: asked.append(given[2]) or own(*given))
     assert command("fit", data, "--target", "left", "--cost", "fp=1,fn=5", "--jobs", 1).returncode == 0
     assert asked == [1]
 

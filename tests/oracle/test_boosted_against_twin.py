@@ -19,10 +19,10 @@ from treewright.predict.boosted import boosted_scores, staged_boosted_scores
 from treewright.trees.packed import PackedTrees
 
 
-@pytest.fixture(params=[boosted._Columns, boosted._Walk])
+@pytest.fixture(params=[boosted.steps_of, lambda packed: None], ids=["steps", "walk"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Every number of rows goes through this engine."""
-    monkeypatch.setattr(boosted, "_engine_for", lambda packed, n: request.param(packed))
+    """Every number of rows goes over columns, or down the trees."""
+    monkeypatch.setattr(boosted, "_steps_for", lambda packed, n: request.param(packed))
     return request.param
 
 

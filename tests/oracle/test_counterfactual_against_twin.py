@@ -8,7 +8,7 @@ import pytest
 from naive_counterfactual import TooManyRowsError, nearest
 from rotating import few
 
-from treewright.explain.cheapest_leaf import Asked, cheapest_leaf
+from treewright.explain.cheapest_leaf import Query, cheapest_leaf
 from treewright.predict.ensemble import leaf_table
 from treewright.trees.data import ModelData
 
@@ -46,7 +46,7 @@ def test_the_least_change_is_that_of_the_whole_grid(missing):
             wanted = codes == rng.integers(3)
             keep = frozenset(rng.choice(5, int(rng.integers(3)), replace=False).tolist())
             scales = np.where(np.arange(5) < 2, rng.uniform(0.5, 3, 5), 1.0)
-            asked = Asked(SCHEMA, cells, keep, scales)
+            asked = Query(SCHEMA, cells, keep, scales)
             try:
                 expected = nearest(model, cells, wanted & model.trees[0].is_leaf, keep, scales)
             except TooManyRowsError:

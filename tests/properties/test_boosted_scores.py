@@ -33,9 +33,9 @@ def test_engines_blocks_threads_and_single_rows_give_the_same_bits(
     stop = int(rng.integers(len(leaves) + 1))
     one = rng.integers(n_rows)
     answers = []
-    for engine in (boosted._Columns, boosted._Walk):
+    for engine in (boosted.steps_of, lambda packed: None):
         with (
-            patch.object(boosted, "_engine_for", lambda packed, n, engine=engine: engine(packed)),
+            patch.object(boosted, "_steps_for", lambda packed, n, engine=engine: engine(packed)),
             patch.multiple(boosted, _LEAST_ROWS=least, _BLOCK_BYTES=1, _INLINE_CELLS=0),
         ):
             answers.append(boosted_scores(packed, base, matrix, n_jobs, stop))

@@ -361,16 +361,16 @@ def test_names_and_levels_that_meet_are_made_unlike(of_sums):
 
 
 def test_a_gate_knows_no_unit(monkeypatch):
-    from treewright.learn import boosting
+    from treewright.learn import boosting_members
 
     looks = []
-    grow = boosting.grow_members
+    grow = boosting_members.grow_members
 
     def noted(table, rows, settings, *more, **options):
         looks.append(options.get("is_look", False))
         return grow(table, rows, settings, *more, **options)
 
-    monkeypatch.setattr(boosting, "grow_members", noted)
+    monkeypatch.setattr(boosting_members, "grow_members", noted)
     rng = np.random.default_rng(0)
     table = {"a": rng.normal(size=400), "b": rng.normal(size=400)}
     counts = rng.poisson(2000 * np.exp(np.sin(3 * table["a"]) / 4))

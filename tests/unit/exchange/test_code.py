@@ -17,7 +17,7 @@ from plain_trees import chain_tree
 from rotating import few
 
 import treewright as tw
-from treewright.cli import app
+from treewright.cli import options
 from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError, TreewrightError
@@ -428,8 +428,8 @@ def test_endings_and_names_are_checked(tmp_path):
 
 
 def test_the_command_names_all_formats_and_engines():
-    assert app.EXPORTS.split(", ") == list(FORMATS)
-    assert app.ENGINES.split(", ") == list(ENGINES)
+    assert options.EXPORTS.split(", ") == list(FORMATS)
+    assert options.ENGINES.split(", ") == list(ENGINES)
     assert {engine for each in FORMATS.values() for engine in each.engines} == set(ENGINES)
 
 

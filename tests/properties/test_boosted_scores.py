@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_forests import SCHEMA, random_rows
 
-from treewright.predict import boosted
+from treewright.predict import boosted, walks
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
 
 
@@ -36,7 +36,8 @@ def test_engines_blocks_threads_and_single_rows_give_the_same_bits(
     for engine in (boosted.steps_of, lambda packed: None):
         with (
             patch.object(boosted, "_steps_for", lambda packed, n, engine=engine: engine(packed)),
-            patch.multiple(boosted, _LEAST_ROWS=least, _BLOCK_BYTES=1, _INLINE_CELLS=0),
+            patch.object(boosted, "_BLOCK_BYTES", 1),
+            patch.multiple(walks, _LEAST_ROWS=least, INLINE_WALKS=0),
         ):
             answers.append(boosted_scores(packed, base, matrix, n_jobs, stop))
             assert boosted_scores(packed, base, matrix[[one]], 1, stop).tobytes() == answers[-1][[one]].tobytes()

@@ -1823,7 +1823,7 @@ class KNeighborsClassifier:
             Refused with a metric that has no such power.
         metric_params : dict, optional
             Weights of the columns ('w'), or their covariance ('V') or its inverse ('VI'). See
-            ``treewright.neighbors.metrics_by_name.metric_of``.
+            ``treewright.neighbors.metrics.metric_of``.
         scale : {"standard", "range", "robust"}, p numbers, optional
             Scaling of columns before they are compared: 'standard', 'range', 'robust', or a number per column. By name,
             one over the standard deviation, the range or the interquartile range; their mean, lowest cell or median is
@@ -1891,7 +1891,7 @@ class KNeighborsRegressor:
             Refused with a metric that has no such power.
         metric_params : dict, optional
             Weights of the columns ('w'), or their covariance ('V') or its inverse ('VI'). See
-            ``treewright.neighbors.metrics_by_name.metric_of``.
+            ``treewright.neighbors.metrics.metric_of``.
         scale : {"standard", "range", "robust"}, p numbers, optional
             Scaling of columns before they are compared: 'standard', 'range', 'robust', or a number per column. By name,
             one over the standard deviation, the range or the interquartile range; their mean, lowest cell or median is

@@ -81,7 +81,7 @@ def test_the_answers_come_back(name, way, tmp_path):
 def test_a_pickle_of_another_version_is_refused(name, way, monkeypatch):
     estimator, table = FITTED[name]
     estimator = clone(estimator).fit(table, Y)
-    for module in ("estimators.base", "model.data", "fitted.neighbors"):
+    for module in ("estimators.base", "trees.data", "model.neighbors"):
         monkeypatch.setattr(
             f"treewright.{module}.stamped", lambda state: {**stamped(state), "_treewright_version": "9.9"}
         )

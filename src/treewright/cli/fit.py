@@ -143,7 +143,7 @@ def _run_with_target(request: FitRequest, *, is_saved: bool) -> Any:
         scored = (held_out.score, held_out.baseline) if folds is None else folds[:2]
         warning = warning_of(scored[0], held_out.estimator.model_, scored[1])
         if request.json:
-            say_json(_facts(request, data, held_out, folds, warning))
+            say_json(_results(request, data, held_out, folds, warning))
             written.clear()
         else:
             _say_results(request, data, held_out, folds, remark, warning)
@@ -191,7 +191,7 @@ def _say_results(
         say_prose(warning)
 
 
-def _facts(
+def _results(
     request: FitRequest, data: Learnable, held_out: HeldOut, folds: _Folds | None, warning: str
 ) -> dict[str, Any]:
     """The results as JSON values; docs/reference/command-line.md lists the names."""

@@ -46,12 +46,13 @@ from treewright.trees.arrays import (
     missing_branch_of,
     set_of,
 )
+from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA, impurity_of_proportions
 
 if TYPE_CHECKING:
     from treewright.data.bins import Bins
 
 CELLS_AT_ONCE = 1 << 24  # levels of subset tests that are unpacked at a time, one byte each
-COUNT_CRITERIA = ("gini", "entropy", "log_loss", "misclassification")
+COUNT_CRITERIA = tuple(CLASSIFICATION_CRITERIA)
 MEAN_CRITERIA = ("squared_error", "poisson", "gradient")
 _SMALLEST = 5e-324  # of a node that is not pure
 _LARGEST = float(np.finfo(np.float64).max)
@@ -362,14 +363,10 @@ def count_impurity(criterion: str, n_classes: tuple[int, ...], value: np.ndarray
     for count in n_classes:
         held = value[:, begin : begin + count]
         proportion = held / held.sum(axis=1, keepdims=True)
-        if criterion == "gini":
+        if criterion == "gini":  # not 1 - sum p**2: the last bit is that of the nodes of files
             total += (proportion * (1.0 - proportion)).sum(axis=1)
-        elif criterion == "misclassification":
-            total += 1.0 - proportion.max(axis=1)
         else:
-            from treewright.core.elementary import log2_of
-
-            total -= (proportion * log2_of(np.where(proportion > 0, proportion, 1.0))).sum(axis=1)
+            total += impurity_of_proportions(CLASSIFICATION_CRITERIA[criterion], proportion)
         pure &= (held > 0).sum(axis=1) == 1
         begin += count
     return np.where(pure, 0.0, np.maximum(total / len(n_classes), _SMALLEST))

@@ -4,7 +4,7 @@ A side of a split has a *score*, made of its class counts c and weight w: Gini `
 - w log2 w``, misclassification ``max c``. A side of one class has the largest score; the *cost* of a side, weight times
 impurity, is its distance from that. The gain of a split is the score of the two sides minus that of the node.
 
-A new impurity is named in ``trees.class_criteria`` and has its lines in the two functions ``term_of`` and ``score_from``
+A new impurity is named in ``trees.class_criteria`` and has its lines in the functions ``term_of`` and ``score_from``
 and in the set ``WITH_TERMS``. Everything else follows from them: the growers by levels and on bins add up terms in
 whole numbers (``CountStats``), the grower by nodes costs in float64, because its weights may be parts of rows.
 

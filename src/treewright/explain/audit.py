@@ -597,7 +597,8 @@ def targets_to_write(here: AuditedNode) -> tuple[float, ...]:
     """The target of each row if they are few enough to write out a variance; else nothing."""
     problem, instances = here.problem, here.instances
     plain = not problem.is_classes and problem.n_outputs == 1 and bool((instances.weights == 1.0).all())
-    return tuple(problem.targets[0, np.sort(instances.rows)].tolist()) if plain and len(instances) <= MOST_TARGETS else ()
+    in_order = np.sort(instances.rows)
+    return tuple(problem.targets[0, in_order].tolist()) if plain and len(instances) <= MOST_TARGETS else ()
 
 
 # The candidates of a node.

@@ -147,8 +147,10 @@ def _write(request: PruneRequest, pruned: Model) -> list[str]:
     """Save the files that the request names; returns a line about each."""
     written = []
     if request.log is not None:
-        columns = pruned.prune_log.to_dict()  # names of columns and levels must not run as formulas in a spreadsheet
-        write_text(request.log, csv_of(columns | {"test": guarded_labels(columns["test"])}), request.force)
+        columns = pruned.prune_log.to_dict()
+        if "test" in columns:  # names of columns and levels must not run as formulas in a spreadsheet
+            columns["test"] = guarded_labels(columns["test"])
+        write_text(request.log, csv_of(columns), request.force)
         written.append(wrote(request.log, "log"))
     if request.out is not None:
         check_output(request.out, request.force)

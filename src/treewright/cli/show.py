@@ -50,7 +50,8 @@ from treewright.files.table import did_you_mean, place
 from treewright.show.prediction import predictions_of, predictions_of_nodes
 from treewright.show.spans import Span, Spans, fitted, folded, mark_of, width_of
 from treewright.trees.arrays import path_to
-from treewright.trees.summary import counted, node_test
+from treewright.trees.facts import node_test
+from treewright.trees.summary import counted
 from treewright.trees.writing import cell_width, written_level, written_number
 
 if TYPE_CHECKING:

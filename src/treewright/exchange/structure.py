@@ -23,8 +23,9 @@ from treewright.exceptions import InputFileError
 from treewright.exchange.foreign import json_of
 from treewright.trees.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree, children
 from treewright.trees.data import Boosting, ModelData, grid_from_json, grid_to_json
+from treewright.trees.facts import node_test
 from treewright.trees.repacking import checked, kept_trees
-from treewright.trees.summary import TreeSummary, node_test, summarize
+from treewright.trees.summary import TreeSummary, summarize
 from treewright.trees.tests import level_bits, level_branches, node_cuts, node_levels
 from treewright.trees.threshold import threshold_from_json, threshold_to_json
 from treewright.trees.wording import MultiwayTest, NodeTest, SubsetTest, Surrogate, ThresholdTest, surrogates_of

@@ -47,18 +47,8 @@ from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Miss
 from treewright.trees.class_criteria import ENTROPY
 from treewright.trees.data import ModelData
 from treewright.trees.edit import BY_HAND, is_below
-from treewright.trees.summary import (
-    BOOSTED,
-    FORESTS,
-    SEARCHED,
-    TreeSummary,
-    counted,
-    cuts_of,
-    growth_of,
-    node_of,
-    node_test,
-    summarize,
-)
+from treewright.trees.facts import BOOSTED, FORESTS, SEARCHED, growth_of, node_test
+from treewright.trees.summary import TreeSummary, counted, cuts_of, node_of, summarize
 from treewright.trees.tests import Bound, narrowed, shared_out
 from treewright.trees.wording import IntervalTest, MultiwayTest, NodeTest, SubsetTest, conditions, cut_test
 from treewright.trees.writing import gap_digits, shorten, written_amount, written_name

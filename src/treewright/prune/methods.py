@@ -335,7 +335,7 @@ class PruneLog(Sequence[PrunedNode]):
     def __getitem__(self, at: int | slice) -> PrunedNode | list[PrunedNode]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        from treewright.trees.summary import node_test  # not at the top: loading a model does not need it
+        from treewright.trees.facts import node_test  # not at the top: loading a model does not need it
 
         node = int(self.nodes[at])
         return PrunedNode(

@@ -14,7 +14,8 @@ import numpy as np
 
 from treewright.show.style import ELLIPSIS, Sizes, fitted, text_width
 from treewright.trees.arrays import children, subtree_sizes
-from treewright.trees.summary import TreeSummary, counted, n_named, node_test
+from treewright.trees.facts import node_test
+from treewright.trees.summary import TreeSummary, counted, n_named
 from treewright.trees.tests import Bound, bounds_below
 from treewright.trees.wording import (
     IntervalTest,

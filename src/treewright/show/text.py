@@ -36,7 +36,8 @@ from treewright.show.spans import (
 )
 from treewright.trees.arrays import children, subtree_sizes, unfolded
 from treewright.trees.data import ModelData
-from treewright.trees.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, node_test, summarize
+from treewright.trees.facts import node_test
+from treewright.trees.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
 from treewright.trees.threshold import decision_text
 from treewright.trees.wording import NodeTest, surrogates_of, threshold_digits
 from treewright.trees.writing import cell_width, shorten, written_amount, written_count

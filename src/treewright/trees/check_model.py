@@ -17,8 +17,8 @@ from treewright.exceptions import ModelFileError
 from treewright.trees.arrays import Missing
 from treewright.trees.check import check_arrays, check_packed, column_facts
 from treewright.trees.data import LAST_GRID, LEAST_GRID, LINKS, Combine, Grid, ModelData, check_leaf_targets
+from treewright.trees.facts import check_forms, shown_fact
 from treewright.trees.packed import PackedTrees
-from treewright.trees.summary import check_forms, shown_fact
 from treewright.trees.threshold import check_threshold
 
 COMBINE: tuple[Combine, ...] = ("single", "mean", "sum", "vote", "median")

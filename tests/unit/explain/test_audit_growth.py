@@ -12,7 +12,7 @@ import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.trees.data import ModelData
-from treewright.trees.summary import growth_of
+from treewright.trees.facts import growth_of
 
 RNG = np.random.default_rng(4)
 X = {"x": RNG.normal(size=300), "z": RNG.normal(size=300), "town": RNG.choice(list("abc"), 300)}

@@ -19,8 +19,9 @@ from treewright.forest.importance import impurity_decrease
 from treewright.model import Model
 from treewright.trees.check_model import check_model
 from treewright.trees.data import impurity_importances
+from treewright.trees.facts import growth_of
 from treewright.trees.packed import PackedTrees
-from treewright.trees.summary import growth_of, node_of
+from treewright.trees.summary import node_of
 
 
 @pytest.fixture(params=CASES, name="model")

@@ -15,7 +15,7 @@ from treewright.grow.exact import subsets
 from treewright.trees import wording as readable
 from treewright.trees.arrays import Tree
 from treewright.trees.data import ModelData
-from treewright.trees.summary import node_test
+from treewright.trees.facts import node_test
 from treewright.trees.wording import IntervalTest, MultiwayTest, SubsetTest, ThresholdTest, describe, threshold_digits
 
 

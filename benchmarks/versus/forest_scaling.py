@@ -91,7 +91,7 @@ def picture(measured: list[tuple[Axis, list[float]]], n_jobs: int) -> Any:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-    from treewright.show.figures.picture import (
+    from treewright.show.figures.look import (
         DASHED,
         DOT,
         LINE,
@@ -99,13 +99,13 @@ def picture(measured: list[tuple[Axis, list[float]]], n_jobs: int) -> Any:
         SMALL,
         TEST,
         TRAIN,
-        Picture,
         dress,
         set_x,
         text_style,
         tick_text,
         x_limits,
     )
+    from treewright.show.figures.picture import Picture
     from treewright.show.style import LIGHT
     from treewright.trees.summary import counted
 

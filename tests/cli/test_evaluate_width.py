@@ -12,7 +12,7 @@ from terminals import plain, run_on_screen
 import treewright as tw
 from treewright.cli.evaluate import class_lines, confusion_lines, sorted_labels
 from treewright.core.confidence import wilson_interval
-from treewright.evaluation.scoring import LabelScore
+from treewright.evaluation.measures import LabelScore
 from treewright.show.spans import text_of
 from treewright.trees.writing import cell_width
 

@@ -11,7 +11,7 @@ from random_models import draw
 
 from treewright.cli.evaluate import class_lines, confusion_lines, sorted_labels
 from treewright.data.schema import Schema
-from treewright.evaluation.scoring import LabelScore
+from treewright.evaluation.measures import LabelScore
 from treewright.show.spans import Span, cut, fitted, folded, text_of, width_of
 from treewright.show.text import draw_tree, show
 from treewright.trees.writing import cell_width

@@ -39,7 +39,7 @@ from treewright.cli.terminal import (
 )
 from treewright.cli.threshold import ThresholdRequest, costs_given, is_of_two, threshold_request
 from treewright.data.schema import did_you_mean
-from treewright.evaluation.scoring import LabelScore, are_unequal, cost_matrix, label_counts, plain_label
+from treewright.evaluation.measures import LabelScore, are_unequal, cost_matrix, label_counts, plain_label
 from treewright.evaluation.threshold import Aim
 from treewright.exceptions import DataError, ParameterError, TreewrightError
 from treewright.learn.registry import algorithm_hint

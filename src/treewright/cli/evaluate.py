@@ -26,7 +26,7 @@ from treewright.cli.options import EvaluateRequest
 from treewright.cli.terminal import Screen, UsageRefusal, note, printable, progress, say, say_json, screen_of
 from treewright.core.confidence import wilson_interval
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
-from treewright.evaluation.scoring import TWO, LabelScore, Score, are_unequal, plain_label
+from treewright.evaluation.measures import TWO, LabelScore, Score, are_unequal, plain_label
 from treewright.exceptions import DataError
 from treewright.files.matching import as_whole, rows_for, target_type
 from treewright.files.table import has_target, no_target

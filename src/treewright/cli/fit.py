@@ -54,7 +54,7 @@ from treewright.cli.terminal import (
     worded,
     wrote,
 )
-from treewright.evaluation.scoring import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
+from treewright.evaluation.measures import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
 from treewright.exceptions import DataError, TreewrightError, setting
 from treewright.files import ReadOptions, Table, read_table
 from treewright.files.table import pick

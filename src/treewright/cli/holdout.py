@@ -15,7 +15,7 @@ import polars as pl
 from treewright.cli.models import is_neighbors
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.core.notices import listening
-from treewright.evaluation.scoring import (
+from treewright.evaluation.measures import (
     LabelScore,
     NumberScore,
     QuantileScore,
@@ -160,7 +160,7 @@ def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = No
     It warns if the training rows are of one class or lack a class, and if the score is no better than that of a
     constant prediction, with the likely reason; ``baseline`` is by default the most frequent class of the scored rows.
     """
-    from treewright.evaluation.comparison import class_warnings, reason_of, verdict
+    from treewright.evaluation.verdict import class_warnings, reason_of, verdict
 
     told: list[str] = []
     if model.task == "classification":

@@ -9,7 +9,7 @@ from treewright import files
 from treewright.cli.streams import in_words
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines
 from treewright.data.derived import is_derived
-from treewright.evaluation.scoring import plain_label
+from treewright.evaluation.measures import plain_label
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.files.matching import columns_of
 from treewright.trees.summary import counted

@@ -37,7 +37,7 @@ from treewright.cli.terminal import (
     write_text,
     wrote,
 )
-from treewright.evaluation.scoring import Score
+from treewright.evaluation.measures import Score
 from treewright.exceptions import Phrase
 from treewright.prune.methods import METHODS, Method, request_of
 

@@ -251,7 +251,7 @@ def _rules_csv(model: Model) -> str:
     """The table of rules as CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
     import polars as pl
 
-    from treewright.evaluation.scoring import label_series
+    from treewright.evaluation.measures import label_series
 
     written = []
     for name, cells in leaf_rules(model).to_dict().items():

@@ -16,7 +16,7 @@ import polars as pl
 from treewright.cli.parsing import parse_value
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.evaluation.folds import Task, name_of_class, unfitted
-from treewright.evaluation.scoring import LabelScore, Score
+from treewright.evaluation.measures import LabelScore, Score
 from treewright.evaluation.threshold import MOST_COST, Aim, aim_of, choice_by_folds, deciding
 from treewright.exceptions import ParameterError
 from treewright.trees.summary import counted

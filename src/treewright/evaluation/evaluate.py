@@ -13,7 +13,6 @@ from sklearn.metrics import mean_absolute_error, root_mean_squared_error
 
 from treewright.core.confidence import wilson_interval
 from treewright.core.elementary import is_whole
-from treewright.evaluation.comparison import constant_score, likely_reason, verdict
 from treewright.evaluation.folds import (
     Fold,
     Split,
@@ -30,6 +29,7 @@ from treewright.evaluation.scores import accuracy, mean_of, r_squared, rows_wort
 from treewright.evaluation.scoring import check_of_one_row, scorers_of, shown_score
 from treewright.evaluation.tables import PAGE_WIDTH, side_by_side, written
 from treewright.evaluation.threshold import deciding_again, positive_of_scores
+from treewright.evaluation.verdict import constant_score, likely_reason, verdict
 from treewright.exceptions import DataError, ParameterError
 from treewright.show.spans import TextColumn
 from treewright.trees.writing import shorten

@@ -34,7 +34,7 @@ from treewright.evaluation.folds import (
     unfitted,
     with_positive,
 )
-from treewright.evaluation.scoring import TWO, place_of
+from treewright.evaluation.measures import TWO, place_of
 from treewright.evaluation.tables import abridged, lines_shown
 from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model

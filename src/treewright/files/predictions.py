@@ -25,7 +25,7 @@ from polars.io.plugins import register_io_source
 from treewright.core import progress
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import UnseenLevels, unseen_levels_counted
-from treewright.evaluation.scoring import label_series
+from treewright.evaluation.measures import label_series
 from treewright.exceptions import DataError, InputFileError, ParameterError, setting
 from treewright.files.matching import as_at_fit, columns_of, rows_for
 from treewright.files.sources import absolute, below, content_digest, files_of, is_several, naming_the_file, stamp_of

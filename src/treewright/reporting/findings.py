@@ -12,8 +12,8 @@ import numpy as np
 from treewright.data.cells import LARGEST_WHOLE
 from treewright.data.schema import Column
 from treewright.data.target import Labels, Numbers
-from treewright.evaluation.comparison import reason_of, verdict
 from treewright.evaluation.scores import r_squared
+from treewright.evaluation.verdict import reason_of, verdict
 from treewright.learn.data_checks import equals_target
 from treewright.reporting.columns import mean_and_sd
 from treewright.reporting.data import ReportData, cells_of, kept_rows

@@ -29,9 +29,9 @@ from treewright.data.cells import shown
 from treewright.evaluation.after_fit import without_steps
 from treewright.evaluation.curves import Curve, error_curve, learning_curve
 from treewright.evaluation.folds import as_array, folds_within
+from treewright.evaluation.measures import TWO, brier_score_of, log_loss_of
 from treewright.evaluation.path import family_of, usually_over
 from treewright.evaluation.scores import WORDS, in_units, rows_worth
-from treewright.evaluation.scoring import TWO, brier_score_of, log_loss_of
 from treewright.exceptions import DataError, ParameterError
 from treewright.reporting.data import Options, ReportData, estimator_of
 from treewright.show.page.parts import (

@@ -39,7 +39,7 @@ from treewright.show.drawing import (
     drawn,
     fitting,
 )
-from treewright.show.figures.picture import drawable, families, signs
+from treewright.show.figures.look import drawable, families, signs
 from treewright.show.style import (
     DARK,
     LIGHT,

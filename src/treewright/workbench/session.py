@@ -29,7 +29,7 @@ from treewright.data.kinds import ALL, listed_columns
 from treewright.data.schema import Kind
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import are_classes
-from treewright.evaluation.scoring import (
+from treewright.evaluation.measures import (
     MEASURES_OF_NUMBERS,
     Measure,
     Predicted,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from treewright.evaluation.scoring import (
+from treewright.evaluation.measures import (
     MEASURES_OF_NUMBERS,
     Predicted,
     cost_matrix,

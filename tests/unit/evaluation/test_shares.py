@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from treewright.evaluation.scoring import LabelScore, ShareScore, are_unequal, calibration_error_of, label_series
+from treewright.evaluation.measures import LabelScore, ShareScore, are_unequal, calibration_error_of, label_series
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import accuracy_score, mean_absolute_error, mean_pinball_loss, r2_score
 
 from treewright.core.confidence import wilson_interval
-from treewright.evaluation.scoring import LabelScore, NumberScore, QuantileScore, label_counts
+from treewright.evaluation.measures import LabelScore, NumberScore, QuantileScore, label_counts
 
 
 def test_wilsons_interval_solves_its_equation():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.evaluation.comparison import class_warnings, likely_reason, reason_of, verdict
+from treewright.evaluation.verdict import class_warnings, likely_reason, reason_of, verdict
 from treewright.reporting.data import report_data
 from treewright.reporting.findings import findings_of
 

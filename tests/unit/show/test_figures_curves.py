@@ -13,7 +13,7 @@ import treewright as tw
 from treewright.evaluation.curves import Curve
 from treewright.exceptions import DataError, ParameterError
 from treewright.show.figures.bars import two_class_impurity
-from treewright.show.figures.picture import drawable
+from treewright.show.figures.look import drawable
 
 PATH = {
     "n_leaves": [9, 6, 4, 2, 1],

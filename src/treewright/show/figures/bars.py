@@ -12,7 +12,7 @@ from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import class_problem
-from treewright.show.figures.picture import (
+from treewright.show.figures.look import (
     DOT,
     DOTTED,
     LABEL,

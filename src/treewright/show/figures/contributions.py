@@ -12,7 +12,7 @@ from treewright.core.elementary import whole_number
 from treewright.exceptions import DataError
 from treewright.show.figures.bars import AROUND_COLUMNS, ROW
 from treewright.show.figures.dependence import dated
-from treewright.show.figures.picture import (
+from treewright.show.figures.look import (
     DOT,
     DOTTED,
     LINE,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.show.figures.picture import (
+from treewright.show.figures.look import (
     BAND,
     CHOSEN,
     DASH_DOT,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from treewright.data.dates import written_days
 from treewright.exceptions import DataError
-from treewright.show.figures.picture import (
+from treewright.show.figures.look import (
     DASH_DOT,
     DASHED,
     DOT,

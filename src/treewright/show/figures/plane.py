@@ -24,7 +24,7 @@ from treewright.data.schema import Column, Schema
 from treewright.data.table import Table, known_frame, read_table, target_columns
 from treewright.data.take import warn_of_another_order
 from treewright.exceptions import DataError, ParameterError
-from treewright.show.figures.picture import (
+from treewright.show.figures.look import (
     LABEL,
     SMALL,
     drawable,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.show.figures.picture import (
+from treewright.show.figures.look import (
     DOT,
     DOTTED,
     LINE,

@@ -34,7 +34,7 @@ def test_a_row_is_followed_in_words(command, model, penguins):
         "2  flipper_length_mm > 206  is 213\n"
         "5  island = Biscoe          is Biscoe\n"
         "\n"
-        "leaf 5 predicts Gentoo: 93 rows (36 %); Gentoo 93; share 1.000, 95 % interval 0.960 to 1.000\n"
+        "leaf 5 predicts Gentoo: 93 rows (36 %); Gentoo 93; proportion 1.000, 95 % interval 0.960 to 1.000\n"
         "\n"
         "another class: 1 column has to change (leaf 10, predicts Adelie)\n"
         "  flipper_length_mm: 213 -> at most 206\n"

@@ -84,7 +84,7 @@ def test_compare_tells_them_of_a_rare_class_and_names_no_other_winner(command, f
     said = command(*words, "--force", folder=folder)
 
     titles = [" ".join(line.split()) for line in said.stdout.splitlines()]
-    assert "mean ± leaves behind 95 % interval p (Holm)" in titles
+    assert "mean ± leaves difference 95 % interval p (Holm)" in titles
     assert "balanced accuracy ± ROC AUC ± log loss ±" in titles
     rows = {row["name"]: row for row in csv.DictReader((folder / "c.csv").read_text().splitlines())}
     table = pl.read_csv(folder / "rare.csv")

@@ -48,6 +48,7 @@ def begin(serving, command, tmp_path):
 
     def run(*words):
         done = command("workbench", *words, "--no-browser", folder=tmp_path)
+        sys.stderr.write(done.stderr)
         return done.returncode, done.stdout, done.stderr
 
     return run

@@ -20,6 +20,7 @@ DataWarning (UserWarning)             the result is valid, but the input looks w
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -183,3 +184,17 @@ def status_of_stop(error: BaseException) -> tuple[int, str]:
     ((130, 'stopped by Ctrl-C'), (143, 'stopped by SIGTERM'))
     """
     return (143, "stopped by SIGTERM") if isinstance(error, Terminated) else (130, "stopped by Ctrl-C")
+
+
+def old_name(old: str, new: str) -> Any:
+    """A property that reads the attribute ``new`` by its old name, with a ``FutureWarning``."""
+
+    def read(self: Any) -> Any:
+        warnings.warn(
+            f"{type(self).__name__}.{old} is now called {new}: the old name goes with the next version",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return getattr(self, new)
+
+    return property(read, doc=f"The old name of ``{new}``.")

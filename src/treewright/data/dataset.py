@@ -40,7 +40,7 @@ from treewright.data.target import (
     warn_of_small_weights,
     weighed,
 )
-from treewright.exceptions import ParameterError, Phrase, TreewrightError
+from treewright.exceptions import ParameterError, Phrase, TreewrightError, old_name
 
 T = TypeVar("T")
 Made = TypeVar("Made")
@@ -142,6 +142,8 @@ class Dataset:
     def is_remote(self) -> bool:
         """Whether the rows lie elsewhere."""
         return isinstance(self.matrix, RemoteRows)
+
+    is_elsewhere = old_name("is_elsewhere", "is_remote")
 
     @property
     def is_sparse(self) -> bool:

@@ -17,7 +17,6 @@ column. Nothing is kept while a tree grows: the search of the node-by-node growe
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +27,7 @@ import numpy as np
 from treewright.core.elementary import LOG_OF_2, log2_of
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, old_name
 from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, Written, decimals_for, fraction, plain
 from treewright.grow.by_node.c45 import CLOSE, SLACK, C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate, level_branches, split_information
@@ -54,20 +53,6 @@ from treewright.trees.wording import IntervalTest, MultiwayTest, NodeTest, Subse
 from treewright.trees.writing import gap_digits, shorten, written_amount, written_name
 
 LogBase = Literal[2, "e"]
-
-
-def old_name(old: str, new: str) -> Any:
-    """A property that reads the attribute ``new`` by its old name, with a ``FutureWarning``."""
-
-    def read(self: Any) -> Any:
-        warnings.warn(
-            f"{type(self).__name__}.{old} is now called {new}: the old name goes with the next version",
-            FutureWarning,
-            stacklevel=2,
-        )
-        return getattr(self, new)
-
-    return property(read, doc=f"The old name of ``{new}``.")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -26,7 +25,7 @@ from treewright.data.derived import is_derived
 from treewright.data.encoder import encode
 from treewright.data.schema import Column
 from treewright.data.table import frame_of
-from treewright.exceptions import DataError, MissingLibraryError, ParameterError
+from treewright.exceptions import DataError, MissingLibraryError, ParameterError, old_name
 from treewright.explain.contributions import KINDS, Kind, contributions_of, game_of
 from treewright.show.page.parts import (
     ColumnWords,
@@ -175,20 +174,6 @@ _GAMES = {
 }
 
 
-def _old_name(old: str, new: str) -> Any:
-    """A property that reads the attribute ``new`` by its old name, with a ``FutureWarning``."""
-
-    def read(self: Any) -> Any:
-        warnings.warn(
-            f"{type(self).__name__}.{old} is now called {new}: the old name goes with the next version",
-            FutureWarning,
-            stacklevel=2,
-        )
-        return getattr(self, new)
-
-    return property(read, doc=f"The old name of ``{new}``.")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """What each column contributes to the predictions for some rows.
@@ -238,9 +223,9 @@ class Explanation:
     predictions: Predictions
     positive: int | None = None
 
-    answers = _old_name("answers", "totals")
-    clocks = _old_name("clocks", "dates")
-    of = _old_name("of", "for_output")
+    answers = old_name("answers", "totals")
+    clocks = old_name("clocks", "dates")
+    of = old_name("of", "for_output")
 
     def __len__(self) -> int:
         return len(self.values)

@@ -9,7 +9,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from treewright.explain.audit import TERMS, candidate_test, old_name, significance_text
+from treewright.exceptions import old_name
+from treewright.explain.audit import TERMS, candidate_test, significance_text
 from treewright.grow.by_node.grower import Step
 from treewright.show.spans import html_table
 from treewright.trees.data import ModelData

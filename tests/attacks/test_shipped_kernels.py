@@ -203,7 +203,7 @@ def test_what_works_long_is_compiled_for_this_processor_behind_it(package):
 def test_warm_up_compiles_for_this_processor(package):
     folder, cache, answer = package
 
-    assert said(cache, folder, script="shipped.compile_natively(); " + ANSWER) == [answer, "compiled"]
+    assert said(cache, folder, script="kernel_cache.compile_natively(); " + ANSWER) == [answer, "compiled"]
     assert len(kept(cache)) == 1
 
 

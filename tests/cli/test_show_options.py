@@ -135,3 +135,12 @@ def test_follow_and_audit_write_no_text_into_a_picture(command, surrogate_model,
 
     assert (done.returncode, (tmp_path / "t.svg").exists()) == (2, False)
     assert f"{name} writes text, no picture: name a file such as t.txt" in done.stderr
+
+
+@pytest.mark.parametrize(("word", "command_now"), [("--audit", "treewright audit"), ("--row", "treewright follow")])
+def test_what_was_an_option_of_show_names_its_command(command, word, command_now):
+    done = command("show", "m.tw", word, "rows.csv")
+
+    assert done.returncode == 2
+    said = " ".join(done.stderr.replace("\u2502", " ").split())
+    assert f"No such option: {word}; it is a command now: {command_now} MODEL DATA" in said

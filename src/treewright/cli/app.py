@@ -132,7 +132,7 @@ def evaluate(request: EvaluateRequest) -> None:
     run_evaluate(request)
 
 
-@app.command()
+@app.command(cls=Hinting)
 @taking(ShowRequest)
 def show(request: ShowRequest) -> None:
     """Show a model: as text, picture, graph, data or rules."""

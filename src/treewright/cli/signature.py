@@ -138,8 +138,12 @@ def _made(kind: type[_Options], given: Mapping[str, Any]) -> _Options:
     return kind(**values)
 
 
+# Former options of ``show`` that became commands.
+_BECAME_COMMANDS = {"--audit": "treewright audit MODEL DATA", "--row": "treewright follow MODEL DATA --row N"}
+
+
 class Hinting(TyperCommand):
-    """A command whose error about an unknown option says how the parameter is set."""
+    """A command whose error about an unknown option says how the parameter is set, or what does its work."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse as Typer does, and look up an unknown option before it is refused."""
@@ -168,12 +172,14 @@ def _hint(option: str, ctx: Any, words: list[str]) -> str:
 
     ``words`` are the algorithms on the command line.
     """
+    name, command = option.strip("-").replace("-", "_"), ctx.command.name
+    if command == "show":
+        return f"it is a command now: {_BECAME_COMMANDS[option]}" if option in _BECAME_COMMANDS else ""
     from treewright.cli.algorithms import OWN_OPTION, algorithms_with
     from treewright.cli.pruning import every_option
     from treewright.learn.params import CLASSES, NUMBERS, parameters_of
     from treewright.learn.registry import ALGORITHMS, algorithm_of, option_hint
 
-    name, command = option.strip("-").replace("-", "_"), ctx.command.name
     if command == "prune":
         table, known = OF_A_PRUNING, set(every_option())
     else:

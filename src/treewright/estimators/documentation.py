@@ -19,6 +19,7 @@ from treewright.model import Model
 
 _WIDTH = 112  # of a line, so that it can be indented by eight
 _HEAD = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"(?<![`\w])[a-z]\w*_(?![`\w])")  # of a fitted estimator, in running text
 _ORDER = ("", "Parameters", "Attributes")  # of the first sections of a class
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -79,6 +80,7 @@ def in_signature(kind: Any, task: Task) -> dict[str, Parameter]:
 def _entry(name: str, parameter: Parameter, task: Task) -> str:
     link = ": " if parameter.more[:1].islower() else ". "  # what follows is a part of the sentence, or the next one
     said = f"{parameter.help[0].upper()}{parameter.help[1:]}{link}{parameter.more}".strip()
+    said = _ATTRIBUTE.sub(r"``\g<0>``", said)  # reStructuredText takes a bare trace_ for a link
     lines = fill(said, _WIDTH - 4, break_long_words=False, break_on_hyphens=False)
     return f"{name} : {_values_of(parameter, task)}\n{indent(lines, '    ')}"
 

@@ -98,7 +98,7 @@ class DecisionTreeClassifier:
         max_surrogates : int >= 0, default 5
             Surrogate tests kept per node.
         grow_trace : bool, default False
-            Keep the best splits of every node: trace_ shows how the tree grew.
+            Keep the best splits of every node: ``trace_`` shows how the tree grew.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -202,7 +202,7 @@ class DecisionTreeRegressor:
         max_surrogates : int >= 0, default 5
             Surrogate tests kept per node.
         grow_trace : bool, default False
-            Keep the best splits of every node: trace_ shows how the tree grew.
+            Keep the best splits of every node: ``trace_`` shows how the tree grew.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -264,7 +264,7 @@ class ID3Classifier:
             The branch that missing values follow: one of their own (the heaviest branch if the node saw none); the one
             where that costs least; every branch, with a part of their weight; or they are an error.
         grow_trace : bool, default False
-            Keep the best splits of every node: trace_ shows how the tree grew.
+            Keep the best splits of every node: ``trace_`` shows how the tree grew.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -332,7 +332,7 @@ class C45Classifier:
         missing : {"fractional", "error"}, default "fractional"
             The branch that missing values follow: every branch, with a part of their weight; or they are an error.
         grow_trace : bool, default False
-            Keep the best splits of every node: trace_ shows how the tree grew.
+            Keep the best splits of every node: ``trace_`` shows how the tree grew.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -405,7 +405,7 @@ class CHAIDClassifier:
         missing : {"branch", "error"}, default "branch"
             'branch': missing values are a level that may join any group; 'error' refuses them.
         grow_trace : bool, default False
-            Keep the best splits of every node: trace_ shows how the tree grew.
+            Keep the best splits of every node: ``trace_`` shows how the tree grew.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -469,7 +469,7 @@ class CHAIDRegressor:
         missing : {"branch", "error"}, default "branch"
             'branch': missing values are a level that may join any group; 'error' refuses them.
         grow_trace : bool, default False
-            Keep the best splits of every node: trace_ shows how the tree grew.
+            Keep the best splits of every node: ``trace_`` shows how the tree grew.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -579,7 +579,7 @@ class ExtraTreeClassifier:
         max_surrogates : int >= 0, default 5
             Surrogate tests kept per node.
         grow_trace : bool, default False
-            Keep the best splits of every node: trace_ shows how the tree grew.
+            Keep the best splits of every node: ``trace_`` shows how the tree grew.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -683,7 +683,7 @@ class ExtraTreeRegressor:
         max_surrogates : int >= 0, default 5
             Surrogate tests kept per node.
         grow_trace : bool, default False
-            Keep the best splits of every node: trace_ shows how the tree grew.
+            Keep the best splits of every node: ``trace_`` shows how the tree grew.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -1718,7 +1718,7 @@ class AdaBoostClassifier:
             Sample rows by their weights instead of passing the weights on. As many rows as there are, with replacement,
             as in Drucker's paper. Needed for a base whose ``fit`` takes no ``sample_weight``.
         keep_row_weights : bool, default False
-            Keep the weight of each row in each round: row_weights_.
+            Keep the weight of each row in each round: ``row_weights_``.
         warm_start : bool, default False
             A further fit with more n_estimators continues from this one. The result is that of one fit: the table must
             be the same, and so must all parameters but ``n_estimators``, ``n_jobs`` and ``verbose``.
@@ -1767,7 +1767,7 @@ class AdaBoostRegressor:
             Sample rows by their weights instead of passing the weights on. As many rows as there are, with replacement,
             as in Drucker's paper. Needed for a base whose ``fit`` takes no ``sample_weight``.
         keep_row_weights : bool, default False
-            Keep the weight of each row in each round: row_weights_.
+            Keep the weight of each row in each round: ``row_weights_``.
         warm_start : bool, default False
             A further fit with more n_estimators continues from this one. The result is that of one fit: the table must
             be the same, and so must all parameters but ``n_estimators``, ``n_jobs`` and ``verbose``.

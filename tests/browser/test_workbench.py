@@ -442,6 +442,10 @@ def test_the_measure_is_chosen_on_the_page(show, serve, tmp_path):
     wanted = f"{session.figures()['held_out']['score']:.3f} ({session.figures()['held_out']['low']:.3f} to"
     page.wait_for_selector(f".bench-figures:has-text('{wanted}')")
     assert "seen 1 time" in page.inner_text(".bench-seen")
+    for _ in range(100):  # the page shows the figures before the file is written
+        if json.loads(place.read_text())["measure"] == "roc_auc":
+            break
+        page.wait_for_timeout(50)
     assert json.loads(place.read_text())["measure"] == "roc_auc"
     # The next step is judged by it, and compared with the state before.
     bench.does(lambda: page.click("#bench-grow-best"))

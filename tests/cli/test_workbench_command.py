@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import resource
@@ -18,6 +19,10 @@ import treewright.cli.workbench
 from treewright.workbench.server import Server
 
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
+
+
+def no_loop():
+    raise RuntimeError("no running event loop")
 
 
 @pytest.fixture
@@ -39,6 +44,8 @@ def serving(monkeypatch):
             self._server.run = run
 
     monkeypatch.setattr(treewright.cli.workbench, "Server", Watched)
+    # A browser of other tests in this process leaves its loop running, as a notebook does.
+    monkeypatch.setattr(asyncio, "get_running_loop", no_loop)
     return acts
 
 

@@ -75,9 +75,8 @@ def figure_size(size: tuple[float, float]) -> tuple[float, float]:
 def new_axes(ax: Axes | None, size: tuple[float, float] = WIDE) -> tuple[Figure, Axes]:
     """The axes to draw into and their figure; without ``ax``, of a new one of this size, or of the medium."""
     if ax is None:
+        from treewright.show.figures.picture import Picture  # isort: skip - says what to install if that is missing
         from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-        from treewright.show.figures.picture import Picture
 
         layout = ConstrainedLayoutEngine(w_pad=points(PAD), h_pad=points(PAD))
         figure = Picture(figsize=figure_size(size), dpi=100, facecolor=LIGHT.page, edgecolor=LIGHT.page, layout=layout)

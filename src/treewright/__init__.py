@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         ExtraTreeClassifier,
         ExtraTreeRegressor,
         ID3Classifier,
+        OptimalTreeClassifier,
+        OptimalTreeRegressor,
     )
     from treewright.files.dataset import Dataset
     from treewright.files.predictions import predict_files, predict_frame
@@ -61,6 +63,8 @@ _HOMES = {
     "KNeighborsClassifier": "treewright.estimators.neighbors",
     "KNeighborsRegressor": "treewright.estimators.neighbors",
     "Model": "treewright.model",
+    "OptimalTreeClassifier": "treewright.estimators.trees",
+    "OptimalTreeRegressor": "treewright.estimators.trees",
     "RandomForestClassifier": "treewright.estimators.forest",
     "RandomForestRegressor": "treewright.estimators.forest",
     "Report": "treewright.reporting.document",
@@ -98,6 +102,8 @@ __all__ = [
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "Model",
+    "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
     "__version__",
     "RandomForestClassifier",
     "RandomForestRegressor",

@@ -164,6 +164,7 @@ _KERNEL_FOLDERS = {
     "grow.binned": ("core", "grow", "grow/criteria", "grow/exact", "grow/binned"),
     "grow.by_node": ("core", "grow", "grow/criteria", "grow/by_node"),
     "grow.criteria": ("core", "grow/criteria"),
+    "grow.optimal": ("core", "grow", "grow/optimal"),
     "grow.gradient": ("core", "grow/gradient"),
     "neighbors": ("core", "neighbors"),
     "predict": ("core", "predict"),

@@ -486,6 +486,143 @@ class CHAIDRegressor:
             Threads; None is all processors. The model does not depend on it.
         """
 
+class OptimalTreeClassifier:
+    _algorithm: ClassVar[str]
+    _parameter_section: ClassVar[str]
+    def __init__(
+        self,
+        *,
+        criterion: str = "misclassification",
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        ccp_alpha: float = 0.0,
+        max_search: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_bins: int | None = None,
+        time_limit: float | None = None,
+        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        positive: Any = None,
+        missing: str = "direction",
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        """
+        Parameters
+        ----------
+        criterion : {"misclassification", "gini", "entropy", "log_loss"}, default "misclassification"
+            The loss of a leaf, of which the tree has the least sum. The share of misclassified weight, Gini impurity,
+            or entropy ("log_loss" is "entropy").
+        max_depth : int >= 1 or None, default 3
+            Depth of the deepest leaf; the root has depth 0. The work grows with a power of it. None needs
+            ``max_leaf_nodes``.
+        max_leaf_nodes : int >= 2, optional
+            Leaves of the tree.
+        ccp_alpha : float >= 0, default 0.0
+            The price of a leaf. In units of the mean loss of a row. Of trees with equal loss the one with the fewest
+            leaves is chosen.
+        max_search : int >= 1, optional
+            Stop after so many subproblems, with the best tree so far. The result is the same on every machine.
+        min_samples_leaf : int >= 1 or float in (0, 1), default 1
+            Rows a leaf needs.
+        min_weight_fraction_leaf : float in [0, 0.5], default 0.0
+            Share of the whole weight a leaf needs.
+        max_bins : int from 2 to 255, optional
+            Search only the cuts between so many bins of a column. None searches every cut. With bins the tree is
+            optimal over these cuts.
+        time_limit : float > 0, optional
+            Stop after so much time, with the best tree so far. The result then depends on the machine.
+        class_weight : dict, list of dict, "balanced", optional
+            Weights of the classes: a dict from label to weight, 'balanced', or a list of them.
+        positive : class label, optional
+            The positive class of two: constraints, costs, thresholds and curves are about it; None is the second.
+        missing : {"direction", "error"}, default "direction"
+            The branch that missing values follow. The better of both is searched; or missing values are an error.
+        nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
+            Nominal columns, whose values are names; 'all' for every column.
+        ordinal : dict from column name or position to its levels, optional
+            Ordinal columns: their levels, lowest first.
+        numeric : sequence of column names or positions, optional
+            Numeric columns, if their type does not say so.
+        calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+            Parts of dates, such as month, as columns of their own: of every column of dates that has them, or of those
+            that are named: "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
+        unseen : {"missing", "error", "majority"}, default "missing"
+            How a level that fit never saw is treated: as a missing cell, as an error, or as a cell that takes the
+            heavier branch. An ordinal column has no place for such a level: there "majority" is "missing".
+        n_jobs : int, optional
+            Threads; None is all processors. The model does not depend on it.
+        """
+
+class OptimalTreeRegressor:
+    _algorithm: ClassVar[str]
+    _parameter_section: ClassVar[str]
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        ccp_alpha: float = 0.0,
+        max_search: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_bins: int | None = None,
+        time_limit: float | None = None,
+        missing: str = "direction",
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        """
+        Parameters
+        ----------
+        criterion : {"squared_error", "poisson"}, default "squared_error"
+            The loss of a leaf, of which the tree has the least sum. The variance, or half the Poisson deviance.
+        max_depth : int >= 1 or None, default 3
+            Depth of the deepest leaf; the root has depth 0. The work grows with a power of it. None needs
+            ``max_leaf_nodes``.
+        max_leaf_nodes : int >= 2, optional
+            Leaves of the tree.
+        ccp_alpha : float >= 0, default 0.0
+            The price of a leaf. In units of the mean loss of a row. Of trees with equal loss the one with the fewest
+            leaves is chosen.
+        max_search : int >= 1, optional
+            Stop after so many subproblems, with the best tree so far. The result is the same on every machine.
+        min_samples_leaf : int >= 1 or float in (0, 1), default 1
+            Rows a leaf needs.
+        min_weight_fraction_leaf : float in [0, 0.5], default 0.0
+            Share of the whole weight a leaf needs.
+        max_bins : int from 2 to 255, optional
+            Search only the cuts between so many bins of a column. None searches every cut. With bins the tree is
+            optimal over these cuts.
+        time_limit : float > 0, optional
+            Stop after so much time, with the best tree so far. The result then depends on the machine.
+        missing : {"direction", "error"}, default "direction"
+            The branch that missing values follow. The better of both is searched; or missing values are an error.
+        nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
+            Nominal columns, whose values are names; 'all' for every column.
+        ordinal : dict from column name or position to its levels, optional
+            Ordinal columns: their levels, lowest first.
+        numeric : sequence of column names or positions, optional
+            Numeric columns, if their type does not say so.
+        calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+            Parts of dates, such as month, as columns of their own: of every column of dates that has them, or of those
+            that are named: "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
+        unseen : {"missing", "error", "majority"}, default "missing"
+            How a level that fit never saw is treated: as a missing cell, as an error, or as a cell that takes the
+            heavier branch. An ordinal column has no place for such a level: there "majority" is "missing".
+        n_jobs : int, optional
+            Threads; None is all processors. The model does not depend on it.
+        """
+
 class ExtraTreeClassifier:
     _algorithm: ClassVar[str]
     _parameter_section: ClassVar[str]

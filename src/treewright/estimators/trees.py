@@ -1,4 +1,4 @@
-"""Single trees for scikit-learn: their methods, CART's estimators, those with random cuts, ID3, C4.5 and CHAID."""
+"""Single trees for scikit-learn: their methods, and the estimators of each algorithm that grows one."""
 
 from __future__ import annotations
 
@@ -539,3 +539,79 @@ class CHAIDRegressor(signatures.CHAIDRegressor, SingleTree, Regressor):
     """
 
     _one_target = True
+
+
+class _Searched(SingleTree):
+    """An optimal tree: a single tree with what the search proved.
+
+    Attributes
+    ----------
+    objective_ : float
+        Loss of the tree on the training rows, per unit of weight, plus ``ccp_alpha`` for each leaf.
+    lower_bound_ : float
+        No tree that the search considers has a smaller objective.
+    gap_ : float, 0 to 1
+        Share of the objective by which it may be above the least one.
+    proven_ : bool
+        Whether the search ended with a proof: no tree has a smaller objective.
+    """
+
+    _one_target = True
+
+    @property
+    def objective_(self) -> float:
+        """Loss of the tree per unit of weight, with the price of its leaves."""
+        return float(self._fitted().facts["optimal"]["objective"])
+
+    @property
+    def lower_bound_(self) -> float:
+        """No tree that the search considers has a smaller objective."""
+        return float(self._fitted().facts["optimal"]["lower_bound"])
+
+    @property
+    def gap_(self) -> float:
+        """Share of the objective by which it may be above the least one."""
+        return (self.objective_ - self.lower_bound_) / self.objective_ if not self.proven_ else 0.0
+
+    @property
+    def proven_(self) -> bool:
+        """Whether no tree that the search considers has a smaller objective."""
+        return bool(self._fitted().facts["optimal"]["is_proven"])
+
+
+class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classifier):
+    """The classification tree with the fewest errors, or the least impurity, of all trees within the limits.
+
+    Notes
+    -----
+    Every cut between two distinct values of a column is searched, at every depth, with missing cells on either side. A
+    level of a nominal column is tested against the rest at every depth; the last test above a leaf may also be any set
+    of levels, if there are two classes. The search begins with the trees that `DecisionTreeClassifier` grows within the
+    same limits, so that the result is never worse; of trees with equal loss it prefers the one with fewer leaves.
+    Branch and bound as in Mazumder, Meng and Wang 2022 and in van der Linden, de Weerdt and Demirovic 2025 (intervals
+    of cuts); what is new is described in the decision record on optimal trees.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> est = tw.OptimalTreeClassifier(max_depth=2).fit(X, ["no", "yes", "yes", "no"])
+    >>> est.proven_, est.objective_, est.get_n_leaves()
+    (True, 0.0, 4)
+    """
+
+
+class OptimalTreeRegressor(signatures.OptimalTreeRegressor, _Searched, Regressor):
+    """The regression tree with the least squared error, or deviance, of all trees within the limits.
+
+    Notes
+    -----
+    As ``OptimalTreeClassifier``. The last test above a leaf may be any set of levels of a nominal column.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> est = tw.OptimalTreeRegressor(max_depth=2).fit([[1], [2], [3], [4]], [1.0, 5.0, 1.0, 5.0])
+    >>> est.proven_, round(est.objective_, 3), round(est.lower_bound_, 3)
+    (True, 0.0, 0.0)
+    """

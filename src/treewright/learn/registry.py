@@ -111,6 +111,10 @@ C45 = Algorithm(
 CHAID = Algorithm(
     "chaid", "chaid", "CHAID", "single", "ChaidParams", "train_tree", "CHAIDClassifier", "CHAIDRegressor"
 )
+OPTIMAL = Algorithm(
+    "optimal", "optimal", "optimal tree", "optimal", "OptimalTreeParams", "train_optimal",
+    "OptimalTreeClassifier", "OptimalTreeRegressor", aliases=("optimal-tree",),
+)
 EXTRA_TREE = Algorithm(
     "extra-tree", "extra_tree", "tree of random cuts", "single", "ExtraTreeParams", "train_tree",
     "ExtraTreeClassifier", "ExtraTreeRegressor",
@@ -144,7 +148,7 @@ ISOLATION = Algorithm(
     None, None, "outliers", ("isolation-forest",), "IsolationForest",
 )
 ALGORITHMS = (
-    CART, ID3, C45, CHAID, EXTRA_TREE, FOREST, EXTRA_TREES, BAGGING, BOOSTING, ADABOOST, NEIGHBORS, ISOLATION,
+    CART, ID3, C45, CHAID, OPTIMAL, EXTRA_TREE, FOREST, EXTRA_TREES, BAGGING, BOOSTING, ADABOOST, NEIGHBORS, ISOLATION,
 )
 # fmt: on
 

@@ -18,7 +18,7 @@ from treewright.trees.data import ModelData
 from treewright.trees.wording import NodeTest, describe
 
 # The node-by-node grower lists the candidates of their nodes.
-SEARCHED = ("cart", "id3", "c45", "chaid")
+SEARCHED = ("cart", "id3", "c45", "chaid", "optimal")
 # Forests whose nodes sample columns, on bins or with random cuts.
 FORESTS = {
     "random_forest": "a random forest",

@@ -22,23 +22,12 @@ from treewright.core import progress
 from treewright.core.elementary import is_whole
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.grower import Stops, grow_below
+from treewright.grow.by_node.plan import LEAF, Path, Plan, tree_of
 from treewright.grow.by_node.policies import count_of
 from treewright.prune.cost_complexity import path_of_costs
 from treewright.prune.costs import impurity_share
 from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.workbench.plan import (
-    LEAF,
-    Path,
-    Plan,
-    instances_at,
-    named,
-    nearest_number,
-    node_at,
-    path_of,
-    tree_of,
-    with_node_at,
-    written,
-)
+from treewright.workbench.plan import instances_at, named, nearest_number, node_at, path_of, with_node_at, written
 from treewright.workbench.questions import Ground, number_or_nan
 
 NAMES = {

@@ -24,13 +24,14 @@ from treewright.data.schema import Column, did_you_mean
 from treewright.exceptions import ColumnError, ParameterError
 from treewright.grow.by_node.candidates import Candidate, level_branches
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances
+from treewright.grow.by_node.plan import Path, Plan, divided
 from treewright.grow.by_node.search import GainPolicy
 from treewright.grow.by_node.significance import Chance, log_count_of_tests, log_divisions, log_p_of
 from treewright.grow.problem import Problem
 from treewright.learn.single import TreeParams, problem_and_policy
 from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
 from treewright.trees.summary import n_named
-from treewright.workbench.plan import Path, Plan, divided, instances_at, named, without_orders, written
+from treewright.workbench.plan import instances_at, named, without_orders, written
 
 SIDES = ("left", "right")
 OWN = "own"

@@ -30,6 +30,7 @@ from treewright.core import progress
 from treewright.data.schema import Column
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.grow.by_node.candidates import Candidate
+from treewright.grow.by_node.plan import Path, as_seen
 from treewright.learn.params import CLASSES
 from treewright.show.page.render import plain
 from treewright.show.page.tree import NAME_WIDTH, columns_in_words, tree_part, without_paths
@@ -40,7 +41,7 @@ from treewright.trees.summary import counted
 from treewright.trees.threshold import threshold_text
 from treewright.trees.writing import shorten, written_level
 from treewright.workbench.commands import leaf_counts
-from treewright.workbench.plan import Path, as_seen, node_at, path_of, paths_of
+from treewright.workbench.plan import node_at, path_of, paths_of
 from treewright.workbench.session import BareSession
 
 MOST_NODES = 4001

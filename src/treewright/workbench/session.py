@@ -48,6 +48,7 @@ from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
 from treewright.files.text import READING, check_regular
 from treewright.grow.by_node.grower import candidate_of
+from treewright.grow.by_node.plan import LEAF, Plan, as_seen, tree_of
 from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.learn.held_out import contents_of, held_out, names_of
 from treewright.learn.params import CLASSES, NUMBERS
@@ -62,18 +63,7 @@ from treewright.trees.edit import number_at
 from treewright.trees.summary import counted
 from treewright.trees.threshold import Threshold, code_of_positive, threshold_given
 from treewright.workbench.commands import Command, NothingGrowsError, done
-from treewright.workbench.plan import (
-    LEAF,
-    Plan,
-    as_seen,
-    instances_at,
-    named,
-    node_at,
-    path_of,
-    tree_of,
-    with_node_at,
-    written,
-)
+from treewright.workbench.plan import instances_at, named, node_at, path_of, with_node_at, written
 from treewright.workbench.questions import MOST_SEARCHED, Ground, words_of_test
 
 _FORMAT = 1  # of saved sessions

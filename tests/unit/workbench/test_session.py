@@ -18,9 +18,9 @@ import treewright as tw
 from treewright.cli.app import app
 from treewright.evaluation.scores import accuracy
 from treewright.exceptions import ColumnError, DataWarning, InputFileError, ParameterError
+from treewright.grow.by_node.plan import LEAF, Plan
 from treewright.show.page.tree import tree_part
 from treewright.trees.codec import dumps
-from treewright.workbench.plan import LEAF, Plan
 
 N = 400
 RNG = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from treewright.grow.problem import Problem, class_problem, number_problem
 from treewright.grow.settings import columns_in_runs
 from treewright.trees.arrays import Missing
 
-ALGORITHMS = ("cart", "id3", "c45", "chaid")
+ALGORITHMS = ("cart", "id3", "c45", "chaid", "optimal")
 
 
 def count_of(value: Any, n: int) -> int:
@@ -43,7 +43,7 @@ def problem_of(
 
     Parameters
     ----------
-    algorithm : {"cart", "id3", "c45", "chaid"}
+    algorithm : {"cart", "id3", "c45", "chaid", "optimal"}
     parameters : mapping
         Those of its estimator.
     target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
@@ -87,14 +87,14 @@ def policy_of(algorithm: str, parameters: Mapping[str, Any], problem: Problem, n
             test=parameters.get("test", "pearson"),
         )
         return ChaidPolicy(cast("BinnedProblem", problem), rules)
-    if algorithm == "cart":
+    if algorithm in ("cart", "optimal"):  # an optimal tree is compared with what CART would choose
         return _cart_policy(parameters, problem, least, n_rows)
     raise ParameterError(f"algorithm {algorithm!r} is not one of {', '.join(ALGORITHMS)}")
 
 
 def _cart_policy(parameters: Mapping[str, Any], problem: Problem, least: int, n_rows: int) -> Policy:
     """The policy of CART."""
-    criterion, nominal_splits = parameters["criterion"], parameters["nominal_splits"]
+    criterion, nominal_splits = parameters["criterion"], parameters.get("nominal_splits", "subset")
     if problem.missing == "surrogate" and nominal_splits == "multiway":
         raise ParameterError(
             "missing='surrogate' needs two-way splits: choose nominal_splits='subset' or 'one_vs_rest', or another "

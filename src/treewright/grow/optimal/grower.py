@@ -1,0 +1,108 @@
+"""Optimal trees. In: rows, a loss, limits, trees that are known. Out: ``Optimal``: the tree, and what is proved of it.
+
+branching_of     a known tree as the search has trees, pruned by the objective: the incumbent at the start
+Search.run       the best tree, or the best so far
+plan_of          its tests
+tree_of          the tree that the rows make of them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.grow.by_node.grower import candidate_of
+from treewright.grow.by_node.instances import all_instances
+from treewright.grow.by_node.plan import LEAF, Plan, tree_of
+from treewright.grow.by_node.search import Policy
+from treewright.grow.optimal.losses import Loss
+from treewright.grow.optimal.pairs import INF, sum_rows
+from treewright.grow.optimal.search import Branching, Found, Limits, Search
+from treewright.grow.optimal.space import Space
+from treewright.trees.arrays import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Optimal:
+    """A tree, what the search found, the objective of the best tree that was known before, and the price of a leaf."""
+
+    tree: Tree
+    found: Found
+    start: int
+    price: int
+
+
+def grow_optimal(
+    space: Space, policy: Policy, loss: Loss, limits: Limits, known: Sequence[Tree], has_subsets: bool
+) -> Optimal:
+    """The best tree within the limits.
+
+    Parameters
+    ----------
+    known : sequence of Tree
+        Grown on the same rows within the same limits; the result is never worse.
+    has_subsets : bool
+        Whether means order the levels of nominal columns: two classes, or numbers.
+    """
+    start: Branching | None = None
+    value = INF
+    for tree in known:
+        branching, objective = branching_of(space, loss, tree, limits)
+        if objective < value:
+            start, value = branching, objective
+    found = Search(space, loss, limits, has_subsets).run(start, value)
+    root = all_instances(space.problem)
+    return Optimal(tree_of(space.problem, policy, root, plan_of(space, found.tree)), found, value, limits.price)
+
+
+def branching_of(space: Space, loss: Loss, tree: Tree, limits: Limits) -> tuple[Branching | None, int]:
+    """A known tree, pruned by the objective, and its objective; ``INF`` if it does not keep to the limits."""
+    problem, n = space.problem, tree.n_nodes
+    rows: list[np.ndarray] = [np.empty(0, np.int32)] * n
+    rows[0] = np.arange(problem.n_rows, dtype=np.int32)
+    tests = [
+        None if leaf else candidate_of(tree, at, problem.schema, "direction") for at, leaf in enumerate(tree.is_leaf)
+    ]
+    for at, test in enumerate(tests):
+        if test is not None:
+            branch = test.branches(problem, rows[at])
+            first = int(tree.first_child[at])
+            rows[first], rows[first + 1] = rows[at][branch == 0], rows[at][branch == 1]
+    sums = np.zeros(loss.n_sums, np.int64)
+    below: list[tuple[Branching | None, int]] = [(None, INF)] * n
+    for at in reversed(range(n)):
+        own, test = INF, tests[at]
+        leaf_loss = int(sum_rows(loss, rows[at], sums))
+        weight = int(sums.sum() if len(loss.labels) else sums[0])
+        if len(rows[at]) >= limits.min_rows and weight >= limits.min_weight:
+            own = leaf_loss + limits.price
+        below[at] = None, own
+        if test is not None:
+            first = int(tree.first_child[at])
+            (left, of_left), (right, of_right) = below[first], below[first + 1]
+            if of_left + of_right < own:
+                below[at] = Branching(-1, rows[first], rows[first + 1], left, right, test), of_left + of_right
+    return below[0]
+
+
+def plan_of(space: Space, tree: Branching | None) -> Plan:
+    """The tests of a tree, each with the threshold or the levels that its rows give it."""
+    nodes: list[Branching | None] = [tree]
+    first: list[int] = []
+    for node in nodes:  # grows while it is read: parents before their children
+        first.append(len(nodes))
+        if node is not None:
+            nodes += [node.left, node.right]
+    plans = [LEAF] * len(nodes)
+    for at in reversed(range(len(nodes))):
+        node = nodes[at]
+        if node is None:
+            continue
+        test, is_turned = node.test, False
+        if test is None:
+            test, is_turned = space.test(node.place, node.left_rows, node.right_rows)
+        branches = plans[first[at]], plans[first[at] + 1]
+        plans[at] = Plan(test, branches[::-1] if is_turned else branches)
+    return plans[0]

@@ -1,0 +1,637 @@
+"""The best tree of depth two, of some rows. In: their orders by each ordered column. Out: its objective and root test.
+
+A root test divides the rows, and each side is a leaf or has one more test, its *stump*. Two ways to find the best root
+cut of an ordered column:
+
+- `_try_cuts` tries cuts one by one, each with a pass over all columns that finds both stumps. A set of rows never has a
+  smaller objective than a part of it (the same tree is no worse there), so that two tried cuts bound all between them;
+  and where the loss of a row is bounded, so is what moving it can gain. What cannot beat the incumbent is not tried.
+- `_sweep` tries every cut, for two classes and losses that are linear in their weights. The classes of a stump's leaves
+  are two fixed ones, so that its loss is a prefix sum over a column plus a constant: a tree of (sum, least and largest
+  prefix sum) over the ranks of each column holds the best stump while rows move from one side to the other, in
+  log2(rows) steps each.
+
+With a limit of rows or weight per leaf a part of some rows can have a larger objective than the rows themselves. Bounds
+then use the *relaxed* objective, which has no such limit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.core.jit import inner_kernel, kernel
+from treewright.core.structs import struct
+from treewright.grow.optimal.losses import COST, LOG_LOSS, Loss, add_row, leaf_loss, weight_of
+from treewright.grow.optimal.space import Cells
+
+INF = 2**61  # of objectives: the sum of two is an int64
+CUT, ONE_LEVEL, WITH_MISSING, FIRST_LEVELS = range(4)  # kinds of test
+_FEW_CUTS = 24  # so many are tried one by one: a sweep takes as long
+
+
+@struct
+class Rules(NamedTuple):
+    """``price`` of a leaf; ``min_rows`` and ``min_weight`` of a leaf; ``has_subsets``: means order the levels.
+
+    ``is_limited``: a leaf has a limit of rows or weight.
+    """
+
+    price: int
+    min_rows: int
+    min_weight: int
+    is_limited: bool
+    has_subsets: bool
+
+
+@struct
+class Scratch(NamedTuple):
+    """Memory of one search; see ``scratch_of``.
+
+    ``side`` uint8[n]: of each row. ``sizes`` int64[2] and ``totals`` int64[2, n_sums]: rows and sums of the sides.
+    """
+
+    side: np.ndarray
+    sizes: np.ndarray
+    totals: np.ndarray
+    sums: np.ndarray  # int64[2, n_sums]
+    rest: np.ndarray  # int64[n_sums]
+    tables: np.ndarray  # int64[levels, n_sums]
+    counts: np.ndarray  # int64[levels]
+    ranked: np.ndarray  # int64[levels]
+    means: np.ndarray  # float64[levels]
+    stumps: np.ndarray  # int64[2, 5]
+    objectives: np.ndarray  # int64[2]
+    moved: np.ndarray  # int64[n + 1]: largest losses of the first rows of an order
+    stack: np.ndarray  # int64[n + 2, 6]: intervals of cuts that are not yet tried
+    best: np.ndarray  # int64[2, n + 1]: the best stump of each side of each cut
+    places: np.ndarray  # int32[n]: ranks among the rows of a node
+    tree: np.ndarray  # int64[2, 2 * size, 3]: sum, least and largest prefix sum
+
+
+def scratch_of(cells: Cells, loss: Loss) -> Scratch:
+    """Memory for the kernels of this module."""
+    n, t = len(loss.weights), loss.n_sums
+    levels = int(cells.n_levels.max(initial=1))
+    size = 1 << max(n - 1, 1).bit_length()
+    can_sweep = loss.kind == COST and loss.n_sums == 2
+    return Scratch(
+        side=np.zeros(n, np.uint8),
+        sizes=np.zeros(2, np.int64),
+        totals=np.zeros((2, t), np.int64),
+        sums=np.zeros((2, t), np.int64),
+        rest=np.zeros(t, np.int64),
+        tables=np.zeros((levels, t), np.int64),
+        counts=np.zeros(levels, np.int64),
+        ranked=np.zeros(levels, np.int64),
+        means=np.zeros(levels),
+        stumps=np.zeros((2, 5), np.int64),
+        objectives=np.zeros(2, np.int64),
+        moved=np.zeros(n + 1, np.int64),
+        stack=np.zeros((n + 2, 6), np.int64),
+        best=np.zeros((2, n + 1 if can_sweep else 0), np.int64),
+        places=np.zeros(n if can_sweep else 0, np.int32),
+        tree=np.zeros((2, 2 * size if can_sweep else 0, 3), np.int64),
+    )
+
+
+@inner_kernel
+def is_leaf(rules, n_rows, weight):
+    """Whether so many rows of so much weight may be a leaf."""
+    return n_rows >= rules.min_rows and weight >= rules.min_weight
+
+
+@inner_kernel
+def objective_of_side(loss, rules, totals, n_rows, stump, is_relaxed, max_leaves):
+    """The objective of a side of a root test, int64: as a leaf, or with its stump (``int64[5]``, see ``_offer``)."""
+    own = leaf_loss(loss, totals) + rules.price
+    if rules.is_limited and not is_relaxed and not is_leaf(rules, n_rows, weight_of(loss, totals)):
+        own = INF
+    if max_leaves < 2:
+        return own
+    return min(own, stump[1 if is_relaxed else 0] + 2 * rules.price, INF)
+
+
+@inner_kernel
+def _offer(loss, rules, left, total, rest, n_left, n_total, found, place, kind, number):
+    """Offer the stump that parts the sums ``left`` from ``total`` (int64[n_sums] each); ``rest`` is overwritten.
+
+    ``found`` int64[5], INOUT: loss of the stump, of the one without limits, and the test's place, kind and number.
+    """
+    for k in range(left.shape[0]):
+        rest[k] = total[k] - left[k]
+    value = leaf_loss(loss, left) + leaf_loss(loss, rest)
+    found[1] = min(found[1], value)
+    if value >= found[0]:
+        return
+    if rules.is_limited and not (
+        is_leaf(rules, n_left, weight_of(loss, left)) and is_leaf(rules, n_total - n_left, weight_of(loss, rest))
+    ):
+        return
+    found[0] = value
+    found[2] = place
+    found[3] = kind
+    found[4] = number
+
+
+@inner_kernel
+def _find_stumps(cells, loss, rules, orders, scratch, n_sides):
+    """Find the best stump of each side, in one pass over each column; into ``scratch.stumps``.
+
+    ``orders`` int32[q + 1, m]: the rows. Their sides, and sizes and totals of these, stand in ``scratch``.
+    """
+    q, m = cells.ranks.shape[0], orders.shape[1]
+    side, totals, sums, sizes, found = scratch.side, scratch.totals, scratch.sums, scratch.sizes, scratch.stumps
+    for s in range(2):
+        found[s, 0] = INF
+        found[s, 1] = INF
+        found[s, 2] = -1
+    for j in range(q):
+        sums[:] = 0
+        n_first = np.int64(0)
+        n_second = np.int64(0)
+        last_first = np.int32(-1)
+        last_second = np.int32(-1)
+        for i in range(m):
+            row = orders[j, i]
+            rank = cells.ranks[j, row]
+            if side[row] == 0:
+                if n_first > 0 and rank != last_first:
+                    _offer(loss, rules, sums[0], totals[0], scratch.rest, n_first, sizes[0], found[0], j, CUT, n_first)
+                add_row(loss, sums[0], row, 1)
+                n_first += 1
+                last_first = rank
+            else:
+                if n_second > 0 and rank != last_second:
+                    _offer(
+                        loss, rules, sums[1], totals[1], scratch.rest, n_second, sizes[1], found[1], j, CUT, n_second
+                    )
+                add_row(loss, sums[1], row, 1)
+                n_second += 1
+                last_second = rank
+    for place in range(cells.codes.shape[0]):
+        for s in range(n_sides):
+            _offer_levels(cells, loss, rules, orders[q], scratch, place, s)
+
+
+@inner_kernel
+def _offer_levels(cells, loss, rules, rows, scratch, place, s):
+    """Offer the tests of a nominal column on one side; ``rows`` int32[m]."""
+    codes = cells.codes[place]
+    n_levels = cells.n_levels[place]
+    tables, counts, total, left = scratch.tables, scratch.counts, scratch.totals[s], scratch.sums[0]
+    found, rest, n_total = scratch.stumps[s], scratch.rest, scratch.sizes[s]
+    at = cells.ranks.shape[0] + place
+    for v in range(n_levels):
+        counts[v] = 0
+        tables[v, :] = 0
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if scratch.side[row] == s:
+            counts[codes[row]] += 1
+            add_row(loss, tables[codes[row]], row, 1)
+    gone = cells.missing[place]
+    n_gone = counts[gone] if gone >= 0 else np.int64(0)
+    n_ranked = 0
+    for v in range(n_levels):
+        n_here = counts[v]
+        if n_here in (0, n_total):
+            continue
+        _offer(loss, rules, tables[v], total, rest, n_here, n_total, found, at, ONE_LEVEL, v)
+        if n_gone > 0 and v != gone and n_here + n_gone < n_total:
+            for k in range(left.shape[0]):
+                left[k] = tables[v, k] + tables[gone, k]
+            _offer(loss, rules, left, total, rest, n_here + n_gone, n_total, found, at, WITH_MISSING, v)
+        if rules.has_subsets:
+            n_ranked = _rank_level(loss, scratch, v, n_ranked)
+    if n_ranked > 3:
+        left[:] = 0
+        n_left = np.int64(0)
+        for i in range(n_ranked - 1):
+            v = scratch.ranked[i]
+            for k in range(left.shape[0]):
+                left[k] += tables[v, k]
+            n_left += counts[v]
+            _offer(loss, rules, left, total, rest, n_left, n_total, found, at, FIRST_LEVELS, i + 1)
+
+
+@inner_kernel
+def _rank_level(loss, scratch, v, n_ranked):
+    """Insert a level into those ranked by their means; returns how many there are now."""
+    table = scratch.tables[v]
+    mean = np.float64(table[1]) / np.float64(weight_of(loss, table))
+    i = n_ranked
+    while i > 0 and scratch.means[i - 1] > mean:
+        scratch.means[i] = scratch.means[i - 1]
+        scratch.ranked[i] = scratch.ranked[i - 1]
+        i -= 1
+    scratch.means[i] = mean
+    scratch.ranked[i] = v
+    return n_ranked + 1
+
+
+@inner_kernel
+def _all_on_one_side(loss, orders, scratch):
+    """Put all rows on the second side, with sizes and totals."""
+    rows = orders[orders.shape[0] - 1]
+    scratch.totals[:] = 0
+    for i in range(rows.shape[0]):
+        scratch.side[rows[i]] = 1
+        add_row(loss, scratch.totals[1], rows[i], 1)
+    scratch.sizes[0] = 0
+    scratch.sizes[1] = rows.shape[0]
+
+
+@inner_kernel
+def _move(loss, scratch, row, to):
+    """Move a row to the first side (``to`` 0) or back to the second."""
+    sign = 1 - 2 * to
+    scratch.side[row] = to
+    add_row(loss, scratch.totals[0], row, sign)
+    add_row(loss, scratch.totals[1], row, -sign)
+    scratch.sizes[0] += sign
+    scratch.sizes[1] -= sign
+
+
+@inner_kernel
+def _try_root(cells, loss, rules, orders, scratch, max_leaves, best, place, kind, number, sides):
+    """Try the root test that the sides are divided by; ``sides`` int64[2], OUT: their relaxed objectives.
+
+    ``best`` int64[5], INOUT: the least objective so far, the least relaxed one of all tried, and the root test.
+    """
+    _find_stumps(cells, loss, rules, orders, scratch, 2)
+    totals, sizes, stumps = scratch.totals, scratch.sizes, scratch.stumps
+    for s in range(2):
+        sides[s] = objective_of_side(loss, rules, totals[s], sizes[s], stumps[s], True, 2)
+    best[1] = min(best[1], sides[0] + sides[1])
+    own_0 = objective_of_side(loss, rules, totals[0], sizes[0], stumps[0], False, 1)
+    own_1 = objective_of_side(loss, rules, totals[1], sizes[1], stumps[1], False, 1)
+    of_0 = objective_of_side(loss, rules, totals[0], sizes[0], stumps[0], False, 2)
+    of_1 = objective_of_side(loss, rules, totals[1], sizes[1], stumps[1], False, 2)
+    value = of_0 + of_1 if max_leaves > 3 else min(own_0 + of_1, of_0 + own_1)
+    if value < best[0]:
+        best[0] = value
+        best[2] = place
+        best[3] = kind
+        best[4] = number
+
+
+@inner_kernel
+def first_above(values, lo, hi, limit):
+    """The first position from ``lo`` to ``hi`` whose value is above the limit, ``hi + 1`` if none; int64, ascending."""
+    end = hi + 1
+    while lo < end:
+        middle = (lo + end) // 2
+        if values[middle] > limit:
+            end = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+@inner_kernel
+def _try_cuts(cells, loss, rules, orders, scratch, max_leaves, best, j):
+    """Try the root cuts of an ordered column, from the middle of intervals that may hold a better one."""
+    order, ranks = orders[j], cells.ranks[j]
+    m = order.shape[0]
+    moved, stack = scratch.moved, scratch.stack
+    is_bounded = loss.largest[0] >= 0
+    moved[0] = 0
+    for i in range(m):
+        moved[i + 1] = moved[i] + (loss.largest[order[i]] if is_bounded else 0)
+    _all_on_one_side(loss, orders, scratch)
+    sides = scratch.objectives
+    at = 0  # rows on the first side
+    # An interval: the cuts tried on both sides of it, with the relaxed objectives of their two sides.
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4], stack[0, 5] = 0, m, 0, 0, 0, 0
+    n_open = 1
+    while n_open > 0:
+        n_open -= 1
+        a, b = stack[n_open, 0], stack[n_open, 1]
+        first_a, second_a, first_b, second_b = (
+            stack[n_open, 2], stack[n_open, 3], stack[n_open, 4], stack[n_open, 5],
+        )  # fmt: skip
+        if first_a + second_b >= best[0]:
+            continue
+        lo, hi = a + 1, b - 1
+        if is_bounded:
+            # A cut with `moved` more rows on the first side has at least the objective of cut a, less their losses.
+            if a > 0:
+                lo = first_above(moved, lo, hi, moved[a] + first_a + second_a - best[0])
+            if b < m:
+                hi = first_above(moved, lo, hi, moved[b] - (first_b + second_b - best[0]) - 1) - 1
+        if lo > hi:
+            continue
+        middle = (lo + hi) // 2
+        cut = middle
+        while cut <= hi and ranks[order[cut - 1]] == ranks[order[cut]]:
+            cut += 1
+        if cut > hi:
+            cut = middle - 1
+            while cut >= lo and ranks[order[cut - 1]] == ranks[order[cut]]:
+                cut -= 1
+            if cut < lo:
+                continue
+        while at < cut:
+            _move(loss, scratch, order[at], 0)
+            at += 1
+        while at > cut:
+            at -= 1
+            _move(loss, scratch, order[at], 1)
+        _try_root(cells, loss, rules, orders, scratch, max_leaves, best, j, CUT, cut, sides)
+        for part in range(2):
+            to = n_open + part
+            stack[to, 0] = cut if part == 0 else a
+            stack[to, 1] = b if part == 0 else cut
+            stack[to, 2] = sides[0] if part == 0 else first_a
+            stack[to, 3] = sides[1] if part == 0 else second_a
+            stack[to, 4] = first_b if part == 0 else sides[0]
+            stack[to, 5] = second_b if part == 0 else sides[1]
+        n_open += 2
+
+
+@inner_kernel
+def _try_levels(cells, loss, rules, orders, scratch, max_leaves, best, place):
+    """Try every level of a nominal column against the rest as root test."""
+    rows, codes, gone = orders[orders.shape[0] - 1], cells.codes[place], cells.missing[place]
+    at = cells.ranks.shape[0] + place
+    for kind in range(ONE_LEVEL, FIRST_LEVELS):
+        if kind == WITH_MISSING and gone < 0:
+            continue
+        for v in range(cells.n_levels[place]):
+            if kind == WITH_MISSING and v == gone:
+                continue
+            _all_on_one_side(loss, orders, scratch)
+            n_gone = 0
+            for i in range(rows.shape[0]):
+                if codes[rows[i]] == v or (kind == WITH_MISSING and codes[rows[i]] == gone):
+                    _move(loss, scratch, rows[i], 0)
+                    n_gone += codes[rows[i]] == gone
+            n_left = scratch.sizes[0]
+            if n_left in (0, rows.shape[0]) or (kind == WITH_MISSING and n_gone in (0, n_left)):
+                continue
+            _try_root(cells, loss, rules, orders, scratch, max_leaves, best, at, kind, v, scratch.objectives)
+
+
+@inner_kernel
+def _add_to_tree(tree, at, value):
+    """Add a value at a leaf of a tree of prefix sums (int64[2 * size, 3]: sum, least, largest) and mend those above."""
+    value += tree[at, 0]
+    tree[at, 0] = value
+    tree[at, 1] = value
+    tree[at, 2] = value
+    at >>= 1
+    while at > 0:
+        left, right = 2 * at, 2 * at + 1
+        before = tree[left, 0]
+        tree[at, 0] = before + tree[right, 0]
+        tree[at, 1] = min(tree[left, 1], before + tree[right, 1])
+        tree[at, 2] = max(tree[left, 2], before + tree[right, 2])
+        at >>= 1
+
+
+@inner_kernel
+def _plant(loss, order, ranks, scratch):
+    """Rank the rows of a column among themselves, and make the trees of no row and of all rows; returns their size."""
+    places, tree = scratch.places, scratch.tree
+    place = -1
+    for i in range(order.shape[0]):
+        if i == 0 or ranks[order[i]] != ranks[order[i - 1]]:
+            place += 1
+        places[order[i]] = place
+    size = 1
+    while size <= place:
+        size *= 2
+    tree[0, 1 : 2 * size, :] = 0
+    tree[1, 1 : 2 * size, :] = 0
+    for i in range(order.shape[0]):
+        row = order[i]
+        tree[1, size + places[row], 0] += signed_cost(loss, row)
+    for at in range(size, 2 * size):
+        tree[1, at, 1] = tree[1, at, 0]
+        tree[1, at, 2] = tree[1, at, 0]
+    for at in range(size - 1, 0, -1):
+        before = tree[1, 2 * at, 0]
+        tree[1, at, 0] = before + tree[1, 2 * at + 1, 0]
+        tree[1, at, 1] = min(tree[1, 2 * at, 1], before + tree[1, 2 * at + 1, 1])
+        tree[1, at, 2] = max(tree[1, 2 * at, 2], before + tree[1, 2 * at + 1, 2])
+    return size
+
+
+@inner_kernel
+def signed_cost(loss, row):
+    """The cost of predicting the first of two classes for a row, less that of predicting the second."""
+    if loss.labels[row] == 0:
+        return -loss.weights[row] * loss.costs[0, 1]
+    return loss.weights[row] * loss.costs[1, 0]
+
+
+@inner_kernel
+def _sweep(cells, loss, rules, orders, scratch, max_leaves, best, j):
+    """Try all root cuts of an ordered column, each with the best stumps of both sides; two classes, no limits."""
+    q, m = cells.ranks.shape[0], orders.shape[1]
+    order, ranks, tree, places = orders[j], cells.ranks[j], scratch.tree, scratch.places
+    totals, of_sides = scratch.totals, scratch.best
+    of_sides[:, : m + 1] = INF
+    to_first, to_second = loss.costs[1, 0], loss.costs[0, 1]
+    for other in range(q + cells.codes.shape[0]):
+        is_ordered = other < q
+        if is_ordered:
+            if ranks_alike(orders[other], cells.ranks[other]):
+                continue
+            size = _plant(loss, orders[other], cells.ranks[other], scratch)
+        else:
+            size = _plant_levels(cells, loss, orders[q], scratch, other - q)
+        totals[:] = 0
+        for i in range(m):
+            add_row(loss, totals[1], order[i], 1)
+        for i in range(m - 1):
+            row = order[i]
+            add_row(loss, totals[0], row, 1)
+            add_row(loss, totals[1], row, -1)
+            cost = signed_cost(loss, row)
+            if is_ordered:
+                _add_to_tree(tree[0], size + places[row], cost)
+                _add_to_tree(tree[1], size + places[row], -cost)
+            else:
+                code = cells.codes[other - q, row]
+                tree[0, code, 0] += cost
+                tree[1, code, 0] -= cost
+            if ranks[row] == ranks[order[i + 1]]:
+                continue
+            for s in range(2):
+                if is_ordered:
+                    least, largest = tree[s, 1, 1], tree[s, 1, 2]
+                else:
+                    least, largest = _least_of_levels(cells, rules, tree[s], other - q)
+                # Left of the stump's cut the first class, right of it the second; or the other way round.
+                value = min(totals[s, 0] * to_second + least, totals[s, 1] * to_first - largest)
+                of_sides[s, i + 1] = min(of_sides[s, i + 1], value)
+    totals[:] = 0
+    for i in range(m):
+        add_row(loss, totals[1], order[i], 1)
+    for i in range(m - 1):
+        add_row(loss, totals[0], order[i], 1)
+        add_row(loss, totals[1], order[i], -1)
+        if ranks[order[i]] == ranks[order[i + 1]]:
+            continue
+        own_0 = leaf_loss(loss, totals[0]) + rules.price
+        own_1 = leaf_loss(loss, totals[1]) + rules.price
+        of_0 = min(own_0, of_sides[0, i + 1] + 2 * rules.price)
+        of_1 = min(own_1, of_sides[1, i + 1] + 2 * rules.price)
+        best[1] = min(best[1], of_0 + of_1)
+        value = of_0 + of_1 if max_leaves > 3 else min(own_0 + of_1, of_0 + own_1)
+        if value < best[0]:
+            best[0] = value
+            best[2] = j
+            best[3] = CUT
+            best[4] = i + 1
+
+
+@inner_kernel
+def ranks_alike(order, ranks):
+    """Whether all rows of an order have the same rank."""
+    return ranks[order[0]] == ranks[order[order.shape[0] - 1]]
+
+
+@inner_kernel
+def _plant_levels(cells, loss, rows, scratch, place):
+    """Sums of the levels of a nominal column, of no row and of all rows, in the first entries of the trees."""
+    tree = scratch.tree
+    n_levels = cells.n_levels[place]
+    tree[0, :n_levels, 0] = 0
+    tree[1, :n_levels, 0] = 0
+    for i in range(rows.shape[0]):
+        tree[1, cells.codes[place, rows[i]], 0] += signed_cost(loss, rows[i])
+    return n_levels
+
+
+@inner_kernel
+def _least_of_levels(cells, rules, tree, place):
+    """The least and the largest sum over any set of levels: of the negative ones, and of the positive ones.
+
+    With two classes the best set of levels is among the first levels by their mean, which are all sets that matter.
+    """
+    least = np.int64(0)
+    largest = np.int64(0)
+    for v in range(cells.n_levels[place]):
+        least += min(tree[v, 0], np.int64(0))
+        largest += max(tree[v, 0], np.int64(0))
+    return least, largest
+
+
+@inner_kernel
+def _count_cuts(order, ranks):
+    """How many cuts an ordered column offers these rows."""
+    n = 0
+    for i in range(1, order.shape[0]):
+        n += ranks[order[i - 1]] != ranks[order[i]]
+    return n
+
+
+@kernel
+def best_pair(cells, loss, rules, orders, scratch, max_leaves, best):
+    """The best root test of at most four leaves in two levels.
+
+    ``orders`` int32[q + 1, m]; ``max_leaves`` 3 or 4. ``best`` int64[5], INOUT: the objective to beat, and then the
+    least one; the least relaxed one of all tests that were tried; place, kind and number of the root test, -1 if none
+    beats it.
+    """
+    q = cells.ranks.shape[0]
+    can_sweep = scratch.best.shape[1] > 0 and not rules.is_limited
+    for j in range(q):
+        n_cuts = _count_cuts(orders[j], cells.ranks[j])
+        if n_cuts > _FEW_CUTS and can_sweep:
+            _sweep(cells, loss, rules, orders, scratch, max_leaves, best, j)
+        elif n_cuts > 0:
+            _try_cuts(cells, loss, rules, orders, scratch, max_leaves, best, j)
+    for place in range(cells.codes.shape[0]):
+        _try_levels(cells, loss, rules, orders, scratch, max_leaves, best, place)
+
+
+@kernel
+def best_stump(cells, loss, rules, orders, scratch, found):
+    """The best test of all rows; ``orders`` int32[q + 1, m]; ``found`` int64[5], OUT: see ``_offer``."""
+    _all_on_one_side(loss, orders, scratch)
+    _find_stumps(cells, loss, rules, orders, scratch, 2)
+    for k in range(5):
+        found[k] = scratch.stumps[1, k]
+
+
+@kernel
+def divide(orders, goes_left, left, right):
+    """Rows of a node to its children, each in the same orders.
+
+    ``orders`` int32[q + 1, m]; ``goes_left`` uint8[n]; ``left`` int32[q + 1, m_left], ``right`` likewise, OUT.
+    """
+    for j in range(orders.shape[0]):
+        n_left = 0
+        n_right = 0
+        for i in range(orders.shape[1]):
+            row = orders[j, i]
+            if goes_left[row]:
+                left[j, n_left] = row
+                n_left += 1
+            else:
+                right[j, n_right] = row
+                n_right += 1
+
+
+@kernel
+def sum_rows(loss, rows, sums):
+    """Sums of some rows (int32[m]) into ``sums`` int64[n_sums]; returns their loss as a leaf."""
+    sums[:] = 0
+    for i in range(rows.shape[0]):
+        add_row(loss, sums, rows[i], 1)
+    return leaf_loss(loss, sums)
+
+
+@inner_kernel
+def _concentration(loss, sums):
+    """How alike the rows of a set are, float64: the sum of squares over weight, larger is better."""
+    weight = np.float64(weight_of(loss, sums))
+    if loss.kind > LOG_LOSS:
+        return np.float64(sums[1]) * (np.float64(sums[1]) / weight)
+    total = 0.0
+    for k in range(sums.shape[0]):
+        total += np.float64(sums[k]) * (np.float64(sums[k]) / weight)
+    return total
+
+
+@kernel
+def promising_cuts(cells, loss, orders, scratch, scores, cuts):
+    """The cut of each ordered column that makes both sides most alike.
+
+    ``orders`` int32[q + 1, m]. ``scores`` float64[q], OUT: larger is better, -1 without a cut; ``cuts`` int64[q], OUT.
+    """
+    left, rest = scratch.sums[0], scratch.rest
+    m = orders.shape[1]
+    for j in range(cells.ranks.shape[0]):
+        order, ranks = orders[j], cells.ranks[j]
+        left[:] = 0
+        rest[:] = 0
+        for i in range(m):
+            add_row(loss, rest, order[i], 1)
+        scores[j] = -1.0
+        for i in range(m - 1):
+            add_row(loss, left, order[i], 1)
+            add_row(loss, rest, order[i], -1)
+            if ranks[order[i]] != ranks[order[i + 1]]:
+                score = _concentration(loss, left) + _concentration(loss, rest)
+                if score > scores[j]:
+                    scores[j] = score
+                    cuts[j] = i + 1
+
+
+@kernel
+def promise_of(loss, left, right, scratch):
+    """The score of ``promising_cuts`` for two sets of rows, int32 each."""
+    first, second = scratch.sums[0], scratch.sums[1]
+    first[:] = 0
+    second[:] = 0
+    for i in range(left.shape[0]):
+        add_row(loss, first, left[i], 1)
+    for i in range(right.shape[0]):
+        add_row(loss, second, right[i], 1)
+    return _concentration(loss, first) + _concentration(loss, second)

@@ -1,0 +1,505 @@
+"""The best tree of a table, with a proof. In: ``Space``, ``Loss``, limits. Out: ``Found``.
+
+The objective of a tree is the sum of its leaves' losses and of a price per leaf. A *subproblem* is some rows, the
+levels and the leaves that a tree of them may have. Two levels are one call of a kernel (``pairs``). Above them
+`Search.solve` branches over the tests of the rows and bounds as the kernel does:
+
+- a set of rows never has a smaller objective than a part of it: two tried cuts of a column bound all between them;
+- moving rows changes an objective by at most the sum of their largest losses, where these are bounded;
+- rows that are equal in every column share a leaf, whose loss is a bound from the start;
+- a subproblem that was solved is kept by its rows (as bits, compared as a whole), with its tree or its lower bound.
+
+Before that, passes that try only the most promising tests of each node, 1, then 3, then 9, improve the incumbent: what
+is found early prunes later, and a search that is stopped has a good tree.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.core import threads
+from treewright.exceptions import Terminated
+from treewright.grow.by_node.candidates import Candidate
+from treewright.grow.optimal.losses import Loss
+from treewright.grow.optimal.pairs import (
+    CUT,
+    FIRST_LEVELS,
+    INF,
+    ONE_LEVEL,
+    WITH_MISSING,
+    Rules,
+    best_pair,
+    best_stump,
+    divide,
+    promise_of,
+    promising_cuts,
+    scratch_of,
+    sum_rows,
+)
+from treewright.grow.optimal.space import Space
+
+_WIDTHS = (1, 3, 9)  # tests tried per node in the passes before the proof
+
+
+class Stopped(Exception):  # noqa: N818 - the end of a search, not an error
+    """The search has used up what it may use."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branching:
+    """A test of a tree that the search has found, and what follows on its two sides; None is a leaf.
+
+    ``place``: of the ordered column, or after these of the nominal one. ``left_rows``, ``right_rows`` int32[m]. A tree
+    that was known before has its own ``test``.
+    """
+
+    place: int
+    left_rows: np.ndarray
+    right_rows: np.ndarray
+    left: Branching | None
+    right: Branching | None
+    test: Candidate | None = None
+
+
+@dataclass(eq=False)
+class Node:
+    """Rows of a subproblem: ``orders`` int32[q + 1, m], their loss as one leaf, a lower bound of any tree's loss."""
+
+    orders: np.ndarray
+    leaf: int
+    floor: int
+    weight: int
+
+    @property
+    def rows(self) -> np.ndarray:
+        """int32[m], ascending."""
+        return self.orders[-1]
+
+    def __len__(self) -> int:
+        return self.orders.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """What is known about a subproblem.
+
+    ``value``: objective of ``tree`` (None is a leaf), ``INF`` if no tree is known. No allowed tree has less than
+    ``least``, no tree without limits of leaves less than ``lower``.
+    """
+
+    value: int
+    least: int
+    lower: int
+    tree: Branching | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The result of a search.
+
+    Attributes
+    ----------
+    tree : Branching or None
+        None is a single leaf.
+    objective, lower : int
+        In units of the loss.
+    n_solved : int
+        Subproblems solved.
+    stopped : str
+        Why the search ended early; empty if it ended with a proof.
+    """
+
+    tree: Branching | None
+    objective: int
+    lower: int
+    n_solved: int
+    stopped: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a tree and of the search; ``max_search`` counts subproblems, ``deadline`` answers whether to stop."""
+
+    max_depth: int
+    max_leaves: int
+    min_rows: int = 1
+    min_weight: int = 0
+    price: int = 0
+    max_search: int | None = None
+    is_late: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Lane:
+    """The cuts of an ordered column at a node, or one test of levels, with so many leaves on either side.
+
+    ``cuts`` int64[k]: rows on the left of each cut, or the level. ``moved`` int64[k]: the sum of their largest losses.
+    ``first``: the most promising cut.
+    """
+
+    place: int
+    kind: int
+    leaves: tuple[int, int]
+    cuts: np.ndarray
+    moved: np.ndarray
+    first: int = 0
+
+
+class _Interval(NamedTuple):
+    """Cuts between two that were tried, or the ends: ``bound`` of them all, relaxed objectives at both ends."""
+
+    bound: int
+    lane: int
+    before: int
+    after: int
+    first_before: int
+    second_before: int
+    first_after: int
+    second_after: int
+
+
+class Search:
+    """One search."""
+
+    def __init__(self, space: Space, loss: Loss, limits: Limits, has_subsets: bool) -> None:
+        self.space, self.loss, self.limits = space, loss, limits
+        is_limited = limits.min_rows > 1 or limits.min_weight > 0
+        self.rules = Rules(limits.price, limits.min_rows, limits.min_weight, is_limited, has_subsets)
+        self.scratch = scratch_of(space.cells, loss)
+        self.known: dict[tuple[bytes, int, int], Solved] = {}
+        self.n_solved = 0
+        self.width: int | None = None
+        n = len(loss.weights)
+        self.mask = np.zeros(n, np.uint8)
+        self.sums = np.zeros(loss.n_sums, np.int64)
+        self.floors = self._floors()
+        self.is_bounded = bool(loss.largest[0] >= 0)
+        self.root = self.node(space.orders)
+        self.best, self.lower = Solved(INF, 0, 0), self.root.floor + self.rules.price
+
+    def _floors(self) -> np.ndarray:
+        """int64[n]: losses that no tree avoids, of rows that are equal in every column; at the first of each."""
+        cells = self.space.cells
+        table = np.concatenate([cells.ranks, cells.codes]).T
+        floors = np.zeros(len(table), np.int64)
+        if not table.shape[1]:
+            return floors
+        _, first, group, counts = np.unique(table, axis=0, return_index=True, return_inverse=True, return_counts=True)
+        group = group.reshape(-1)
+        for one in np.flatnonzero(counts > 1).tolist():
+            floors[first[one]] = sum_rows(self.loss, np.flatnonzero(group == one).astype(np.int32), self.sums)
+        return floors
+
+    def node(self, orders: np.ndarray) -> Node:
+        """The node of these orders."""
+        leaf = int(sum_rows(self.loss, orders[-1], self.sums))
+        weight = int(self.sums.sum() if len(self.loss.labels) else self.sums[0])
+        return Node(orders, leaf, int(self.floors[orders[-1]].sum()), weight)
+
+    def goes_left(self, node: Node, place: int, kind: int, number: int) -> np.ndarray:
+        """uint8[n]: the rows of a node on the left of a test."""
+        self.mask[:] = 0
+        if kind == CUT:
+            self.mask[node.orders[place, :number]] = 1
+            return self.mask
+        at = place - self.space.n_ordered
+        codes = self.space.cells.codes[at, node.rows]
+        if kind == FIRST_LEVELS:
+            held = self._first_levels(node.rows, codes, number)
+        else:
+            held = [number] + [int(self.space.cells.missing[at])] * (kind == WITH_MISSING)
+        self.mask[node.rows[np.isin(codes, held)]] = 1
+        return self.mask
+
+    def _first_levels(self, rows: np.ndarray, codes: np.ndarray, number: int) -> list[int]:
+        """The first levels in the order of their means, as the kernel ranks them."""
+        present = np.unique(codes).tolist()
+        means = []
+        for code in present:
+            sum_rows(self.loss, rows[codes == code], self.sums)
+            weight = self.sums.sum() if len(self.loss.labels) else self.sums[0]
+            means.append(float(self.sums[1]) / float(weight))
+        return [code for _, code in sorted(zip(means, present, strict=True))[:number]]
+
+    def count(self) -> None:
+        """Count a solved subproblem, and stop the search where it may take no more."""
+        self.n_solved += 1
+        limits = self.limits
+        if limits.max_search is not None and self.n_solved > limits.max_search:
+            raise Stopped(f"max_search={limits.max_search}")
+        if limits.is_late is not None and limits.is_late():
+            raise Stopped("time_limit")
+        threads.heed()
+
+    def leaf(self, node: Node) -> Solved:
+        """The node as a leaf."""
+        own = node.leaf + self.rules.price
+        is_allowed = len(node) >= self.rules.min_rows and node.weight >= self.rules.min_weight
+        return Solved(own if is_allowed else INF, own if is_allowed else INF, own)
+
+    def solve(self, node: Node, depth: int, leaves: int, below: int) -> Solved:
+        """The best tree of some rows if its objective is less than ``below``; else at least a bound."""
+        leaf, price = self.leaf(node), self.rules.price
+        # The fewest levels for so many leaves, and the most leaves of so many levels: each subproblem has one name.
+        leaves = min(leaves, 1 << min(depth, 40))
+        depth = min(depth, leaves - 1)
+        if depth == 0 or len(node) < 2 or leaf.lower <= node.floor + price:
+            return leaf
+        least = node.floor + 2 * price  # of a tree with a test
+        if min(leaf.value, below) <= least:
+            return Solved(leaf.value, min(leaf.value, least), min(leaf.lower, least))
+        key = (self._bits(node.rows), depth, leaves)
+        known = self.known.get(key) or Solved(leaf.value, min(leaf.value, least), min(leaf.lower, least))
+        if known.least >= below or known.value <= known.least:
+            return known
+        self.count()
+        if depth == 1:
+            solved = self._by_stump(node, leaf)
+        elif depth == 2 or leaves == 3:
+            solved = self._by_pair(node, leaves, below, leaf)
+        elif self.width is not None:
+            solved = self._by_promise(node, depth, leaves, known)
+        else:
+            solved = self._by_bounds(node, depth, leaves, below, known)
+        self.known[key] = solved
+        return solved
+
+    def _bits(self, rows: np.ndarray) -> bytes:
+        self.mask[:] = 0
+        self.mask[rows] = 1
+        return np.packbits(self.mask).tobytes()
+
+    # One and two levels: kernels.
+
+    def _by_stump(self, node: Node, leaf: Solved) -> Solved:
+        found = np.empty(5, np.int64)
+        best_stump(self.space.cells, self.loss, self.rules, node.orders, self.scratch, found)
+        value, relaxed, place, kind, number = found.tolist()
+        value, lower = min(value + 2 * self.rules.price, INF), min(leaf.lower, relaxed + 2 * self.rules.price)
+        if value >= leaf.value:
+            return Solved(leaf.value, leaf.value, lower)
+        left, right = self._sides(node, place, kind, number)
+        return Solved(value, value, lower, Branching(place, left, right, None, None))
+
+    def _by_pair(self, node: Node, leaves: int, below: int, leaf: Solved) -> Solved:
+        stump = self._by_stump(node, leaf)
+        # A sweep tries every cut anyhow; cuts that are tried one by one can stop at what is needed.
+        start = stump.value if len(self.scratch.places) else min(below, stump.value)
+        best = np.array([start, INF, -1, 0, 0], np.int64)
+        best_pair(self.space.cells, self.loss, self.rules, node.orders, self.scratch, leaves, best)
+        value, relaxed, place, kind, number = best.tolist()
+        lower = min(stump.lower, relaxed, value)
+        if place < 0:
+            return Solved(stump.value, value, lower, stump.tree)
+        rows = self._sides(node, place, kind, number)
+        sides = [self.node(self._orders_of(node, some)) for some in rows]
+        leafs = [self.leaf(side) for side in sides]
+        first, second = (self._by_stump(side, own) for side, own in zip(sides, leafs, strict=True))
+        if leaves == 3 and first.tree is not None and second.tree is not None:
+            is_second = leafs[0].value + second.value <= first.value + leafs[1].value
+            first, second = (leafs[0], second) if is_second else (first, leafs[1])
+        return Solved(value, value, lower, Branching(place, *rows, first.tree, second.tree))
+
+    def _sides(self, node: Node, place: int, kind: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows on either side of a test."""
+        goes_left = self.goes_left(node, place, kind, number)[node.rows].astype(bool)
+        return node.rows[goes_left], node.rows[~goes_left]
+
+    def _orders_of(self, node: Node, rows: np.ndarray) -> np.ndarray:
+        self.mask[:] = 0
+        self.mask[rows] = 1
+        q = len(node.orders)
+        some, others = np.empty((q, len(rows)), np.int32), np.empty((q, len(node) - len(rows)), np.int32)
+        divide(node.orders, self.mask, some, others)
+        return some
+
+    # More levels.
+
+    def _lanes(self, node: Node, depth: int, leaves: int) -> list[_Lane]:
+        """Every test of a node, the most promising first, with every way to give its leaves to the two sides."""
+        most = 1 << min(depth - 1, 40)
+        ways = [(left, leaves - left) for left in range(max(1, leaves - most), min(most, leaves - 1) + 1)]
+        if leaves >= 2 * most:
+            ways = [(most, most)]
+        ways.sort(key=lambda way: abs(way[0] - way[1]))
+        cells, q = self.space.cells, self.space.n_ordered
+        lanes: list[tuple[float, _Lane]] = []
+        scores, promising = np.full(q, -1.0), np.zeros(q, np.int64)
+        promising_cuts(cells, self.loss, node.orders, self.scratch, scores, promising)
+        for place in np.flatnonzero(scores >= 0.0).tolist():
+            order = node.orders[place]
+            ranks = cells.ranks[place, order]
+            cuts = np.flatnonzero(ranks[1:] != ranks[:-1]) + 1
+            moved = np.cumsum(self.loss.largest[order])[cuts - 1] if self.is_bounded else np.zeros(len(cuts), np.int64)
+            first = int(np.searchsorted(cuts, promising[place]))
+            lanes += [(-scores[place], _Lane(place, CUT, way, cuts, moved, first)) for way in ways]
+        for at in range(len(cells.codes)):
+            for kind, level, score in self._tests_of_levels(node, at):
+                one, none = np.array([level]), np.zeros(1, np.int64)
+                lanes += [(-score, _Lane(q + at, kind, way, one, none)) for way in ways]
+        lanes.sort(key=lambda lane: lane[0])
+        return [lane for _, lane in lanes]
+
+    def _tests_of_levels(self, node: Node, at: int) -> list[tuple[int, int, float]]:
+        """The tests of one level of a nominal column against the rest, with their promise."""
+        cells, rows = self.space.cells, node.rows
+        gone = int(cells.missing[at])
+        codes = cells.codes[at, rows]
+        tests = []
+        for level in np.unique(codes).tolist():
+            here = codes == level
+            tests.append((ONE_LEVEL, level, here))
+            if gone >= 0 and level != gone and (codes == gone).any():
+                tests.append((WITH_MISSING, level, here | (codes == gone)))
+        scored = []
+        for kind, level, here in tests:
+            if 0 < here.sum() < len(rows):
+                scored.append((kind, level, promise_of(self.loss, rows[here], rows[~here], self.scratch)))
+        return scored
+
+    def _divided(self, node: Node, lane: _Lane, cut: int) -> tuple[Node, Node]:
+        """The two sides of a test."""
+        goes_left = self.goes_left(node, lane.place, lane.kind, cut)
+        n_left = int(goes_left[node.rows].sum())
+        q = len(node.orders)
+        left, right = np.empty((q, n_left), np.int32), np.empty((q, len(node) - n_left), np.int32)
+        divide(node.orders, goes_left, left, right)
+        return self.node(left), self.node(right)
+
+    def _by_promise(self, node: Node, depth: int, leaves: int, known: Solved) -> Solved:
+        """A good tree: of the most promising tests only."""
+        best = known
+        for lane in self._lanes(node, depth, leaves)[: self.width]:
+            first, second = self._divided(node, lane, int(lane.cuts[lane.first]))
+            one = self.solve(first, depth - 1, lane.leaves[0], best.value)
+            if one.value >= best.value:
+                continue
+            other = self.solve(second, depth - 1, lane.leaves[1], best.value - one.value)
+            if one.value + other.value < best.value:
+                tree = Branching(lane.place, first.rows, second.rows, one.tree, other.tree)
+                best = replace(known, value=one.value + other.value, tree=tree)
+                self._note(node, best)
+        return best
+
+    def _by_bounds(self, node: Node, depth: int, leaves: int, below: int, known: Solved) -> Solved:
+        """The best tree: tests are tried, the least bound first, until no bound is below the incumbent."""
+        best = known
+        lanes = self._lanes(node, depth, leaves)
+        intervals = [_Interval(known.lower, at, -1, len(lane.cuts), 0, known.lower, known.lower, 0)
+                     for at, lane in enumerate(lanes)]  # fmt: skip
+        heapq.heapify(intervals)
+        lower = INF  # of the relaxed objective of all tests that were tried
+        while intervals:
+            if node is self.root:
+                self.lower = min(intervals[0].bound, lower, best.value)
+            ends = heapq.heappop(intervals)
+            end = min(below, best.value)
+            if ends.bound >= end:
+                break
+            lane = lanes[ends.lane]
+            lo, hi = _open_cuts(lane.moved, ends, end, self.is_bounded)
+            if lo > hi:
+                continue
+            is_new = ends.before < 0 and ends.after == len(lane.cuts)
+            at = (lo + hi) // 2 if not is_new else min(max(lane.first, lo), hi)
+            first, second = self._divided(node, lane, int(lane.cuts[at]))
+            lowers = self._bounds_at(lane, ends, at)
+            slack = int(lane.moved[hi] - lane.moved[lo]) // 2 if self.is_bounded else 0
+            value, tree = self._tried(lane, depth, (first, second), lowers, end, slack)
+            lower = min(lower, sum(lowers))
+            if value < best.value:
+                best = Solved(value, known.least, known.lower, tree)
+                self._note(node, best)
+            for part in (
+                _Interval(
+                    ends.first_before + lowers[1], ends.lane, ends.before, at, ends.first_before, ends.second_before,
+                    lowers[0], lowers[1],
+                ),
+                _Interval(
+                    lowers[0] + ends.second_after, ends.lane, at, ends.after, lowers[0], lowers[1], ends.first_after,
+                    ends.second_after,
+                ),
+            ):  # fmt: skip
+                if part.after - part.before > 1:
+                    heapq.heappush(intervals, part)
+        end = min(below, best.value)
+        return Solved(best.value, max(known.least, end), max(known.lower, min(end, lower)), best.tree)
+
+    def _bounds_at(self, lane: _Lane, ends: _Interval, at: int) -> list[int]:
+        """Lower bounds of the relaxed objectives of both sides of a cut, by the tried cuts around it."""
+        first, second = ends.first_before, ends.second_after
+        if self.is_bounded and ends.after < len(lane.cuts):
+            first = max(first, ends.first_after - int(lane.moved[ends.after] - lane.moved[at]))
+        if self.is_bounded and ends.before >= 0:
+            second = max(second, ends.second_before - int(lane.moved[at] - lane.moved[ends.before]))
+        return [first, second]
+
+    def _tried(
+        self, lane: _Lane, depth: int, sides: tuple[Node, Node], lowers: list[int], end: int, slack: int
+    ) -> tuple[int, Branching | None]:
+        """The best tree with a test if its objective is less than ``end``; raises the bounds of both sides.
+
+        The larger side first: its bound is the more telling. ``slack`` asks for more than is needed, so that the bounds
+        exclude more cuts nearby.
+        """
+        found: list[Solved | None] = [None, None]
+        large = int(len(sides[1]) > len(sides[0]))
+        for one, other in ((large, 1 - large), (1 - large, large)):
+            known = found[other]
+            taken = lowers[other] if known is None else known.least
+            if max(taken, lowers[other]) + lowers[one] >= end:
+                return INF, None
+            solved = self.solve(sides[one], depth - 1, lane.leaves[one], end - taken + slack)
+            lowers[one] = max(lowers[one], solved.lower)
+            found[one] = solved
+        first, second = found
+        if first is None or second is None or first.value + second.value >= end:
+            return INF, None
+        rows = [side.rows for side in sides]
+        return first.value + second.value, Branching(lane.place, rows[0], rows[1], first.tree, second.tree)
+
+    def _note(self, node: Node, best: Solved) -> None:
+        """Keep the best tree of the whole table, for a search that is stopped."""
+        if node is self.root and best.value < self.best.value:
+            self.best = best
+
+    # The whole.
+
+    def run(self, start: Branching | None, value: int) -> Found:
+        """Search from a known tree and its objective."""
+        self.best = Solved(value, 0, 0, start)
+        depth, leaves = self.limits.max_depth, self.limits.max_leaves
+        stopped = ""
+        try:
+            for width in (*_WIDTHS, None):
+                self.width = width
+                solved = self.solve(self.root, depth, leaves, self.best.value)
+                if solved.value < self.best.value:
+                    self.best = solved
+                if solved.least >= self.best.value:
+                    self.lower = self.best.value
+                    break
+        except Stopped as reason:
+            stopped = str(reason)
+        except Terminated:
+            raise
+        except KeyboardInterrupt:
+            stopped = "Ctrl-C"
+        return Found(self.best.tree, self.best.value, min(self.lower, self.best.value), self.n_solved, stopped)
+
+
+def _open_cuts(moved: np.ndarray, ends: _Interval, end: int, is_bounded: bool) -> tuple[int, int]:
+    """The first and the last cut of an interval that may be better than ``end``."""
+    lo, hi = ends.before + 1, ends.after - 1
+    if is_bounded and ends.before >= 0:
+        surplus = ends.first_before + ends.second_before - end
+        lo = max(lo, int(np.searchsorted(moved, moved[ends.before] + surplus, "right")))
+    if is_bounded and ends.after < len(moved):
+        surplus = ends.first_after + ends.second_after - end
+        hi = min(hi, int(np.searchsorted(moved, moved[ends.after] - surplus, "left")) - 1)
+    return lo, hi

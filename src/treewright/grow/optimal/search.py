@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ import numpy as np
 from treewright.core import threads
 from treewright.exceptions import Terminated
 from treewright.grow.by_node.candidates import Candidate
+from treewright.grow.optimal.bits import best_pair_of_bits, best_triple_of_bits, bit_space_of
 from treewright.grow.optimal.losses import Loss
 from treewright.grow.optimal.pairs import (
     CUT,
@@ -43,6 +44,7 @@ from treewright.grow.optimal.pairs import (
 )
 from treewright.grow.optimal.space import Space
 
+_NO_FLOORS = np.empty(0, np.int64)
 _WIDTHS = (1, 3, 9)  # tests tried per node in the passes before the proof
 
 
@@ -55,7 +57,8 @@ class Branching:
     """A test of a tree that the search has found, and what follows on its two sides; None is a leaf.
 
     ``place``: of the ordered column, or after these of the nominal one. ``left_rows``, ``right_rows`` int32[m]. A tree
-    that was known before has its own ``test``.
+    that was known before has its own ``test``. ``open``: levels and leaves of a tree of which only this test is known;
+    `Search.finished` finds the others.
     """
 
     place: int
@@ -64,6 +67,7 @@ class Branching:
     left: Branching | None
     right: Branching | None
     test: Candidate | None = None
+    open: tuple[int, int] | None = None
 
 
 @dataclass(eq=False)
@@ -89,13 +93,15 @@ class Solved:
     """What is known about a subproblem.
 
     ``value``: objective of ``tree`` (None is a leaf), ``INF`` if no tree is known. No allowed tree has less than
-    ``least``, no tree without limits of leaves less than ``lower``.
+    ``least``, no tree without limits of leaves less than ``lower``. ``floors`` int64[q + r], of two levels: the same
+    for each column of the root test; else empty.
     """
 
     value: int
     least: int
     lower: int
     tree: Branching | None = None
+    floors: np.ndarray = field(default_factory=lambda: _NO_FLOORS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,20 +185,21 @@ class Search:
         self.sums = np.zeros(loss.n_sums, np.int64)
         self.floors = self._floors()
         self.is_bounded = bool(loss.largest[0] >= 0)
+        self.bits = None if is_limited else bit_space_of(space.cells, loss, limits.price)
         self.root = self.node(space.orders)
         self.best, self.lower = Solved(INF, 0, 0), self.root.floor + self.rules.price
 
     def _floors(self) -> np.ndarray:
         """int64[n]: losses that no tree avoids, of rows that are equal in every column; at the first of each."""
         cells = self.space.cells
-        table = np.concatenate([cells.ranks, cells.codes]).T
+        table = np.ascontiguousarray(np.concatenate([cells.ranks, cells.codes]).T)
+        alike: dict[bytes, list[int]] = {}
+        for row, cells_of_row in enumerate(table):
+            alike.setdefault(cells_of_row.tobytes(), []).append(row)
         floors = np.zeros(len(table), np.int64)
-        if not table.shape[1]:
-            return floors
-        _, first, group, counts = np.unique(table, axis=0, return_index=True, return_inverse=True, return_counts=True)
-        group = group.reshape(-1)
-        for one in np.flatnonzero(counts > 1).tolist():
-            floors[first[one]] = sum_rows(self.loss, np.flatnonzero(group == one).astype(np.int32), self.sums)
+        for rows in alike.values():
+            if len(rows) > 1:
+                floors[rows[0]] = sum_rows(self.loss, np.array(rows, np.int32), self.sums)
         return floors
 
     def node(self, orders: np.ndarray) -> Node:
@@ -242,8 +249,11 @@ class Search:
         is_allowed = len(node) >= self.rules.min_rows and node.weight >= self.rules.min_weight
         return Solved(own if is_allowed else INF, own if is_allowed else INF, own)
 
-    def solve(self, node: Node, depth: int, leaves: int, below: int) -> Solved:
-        """The best tree of some rows if its objective is less than ``below``; else at least a bound."""
+    def solve(self, node: Node, depth: int, leaves: int, below: int, floors: np.ndarray = _NO_FLOORS) -> Solved:
+        """The best tree of some rows if its objective is less than ``below``; else at least a bound.
+
+        ``floors``: as in ``Solved``, known from like rows.
+        """
         leaf, price = self.leaf(node), self.rules.price
         # The fewest levels for so many leaves, and the most leaves of so many levels: each subproblem has one name.
         leaves = min(leaves, 1 << min(depth, 40))
@@ -258,10 +268,12 @@ class Search:
         if known.least >= below or known.value <= known.least:
             return known
         self.count()
-        if depth == 1:
+        if self.bits is not None and (depth == 2 or leaves == 3 or (depth == 3 and leaves == 8)):
+            solved = self._by_bits(node, depth, leaves, below, known)
+        elif depth == 1:
             solved = self._by_stump(node, leaf)
         elif depth == 2 or leaves == 3:
-            solved = self._by_pair(node, leaves, below, leaf)
+            solved = self._by_pair(node, leaves, below, leaf, floors)
         elif self.width is not None:
             solved = self._by_promise(node, depth, leaves, known)
         else:
@@ -286,24 +298,59 @@ class Search:
         left, right = self._sides(node, place, kind, number)
         return Solved(value, value, lower, Branching(place, left, right, None, None))
 
-    def _by_pair(self, node: Node, leaves: int, below: int, leaf: Solved) -> Solved:
+    def _by_pair(self, node: Node, leaves: int, below: int, leaf: Solved, floors: np.ndarray) -> Solved:
         stump = self._by_stump(node, leaf)
         # A sweep tries every cut anyhow; cuts that are tried one by one can stop at what is needed.
         start = stump.value if len(self.scratch.places) else min(below, stump.value)
         best = np.array([start, INF, -1, 0, 0], np.int64)
-        best_pair(self.space.cells, self.loss, self.rules, node.orders, self.scratch, leaves, best)
+        floors = floors.copy() if len(floors) else np.zeros(len(self.scratch.tried), np.int64)
+        best_pair(self.space.cells, self.loss, self.rules, node.orders, self.scratch, leaves, floors, best)
         value, relaxed, place, kind, number = best.tolist()
-        lower = min(stump.lower, relaxed, value)
+        lower = min(stump.lower, relaxed)
         if place < 0:
-            return Solved(stump.value, value, lower, stump.tree)
+            return Solved(stump.value, value, lower, stump.tree, floors)
         rows = self._sides(node, place, kind, number)
-        sides = [self.node(self._orders_of(node, some)) for some in rows]
-        leafs = [self.leaf(side) for side in sides]
-        first, second = (self._by_stump(side, own) for side, own in zip(sides, leafs, strict=True))
-        if leaves == 3 and first.tree is not None and second.tree is not None:
-            is_second = leafs[0].value + second.value <= first.value + leafs[1].value
-            first, second = (leafs[0], second) if is_second else (first, leafs[1])
-        return Solved(value, value, lower, Branching(place, *rows, first.tree, second.tree))
+        return Solved(value, value, lower, Branching(place, *rows, None, None, open=(2, leaves)), floors)
+
+    def _by_bits(self, node: Node, depth: int, leaves: int, below: int, known: Solved) -> Solved:
+        """Two or three levels where all tests are bits."""
+        assert self.bits is not None  # noqa: S101 - for the type checker
+        rows, n_tests = self.bits.words(node.rows), len(self.bits.names)
+        if depth == 3:
+            two = self._by_bits(node, 2, 4, below, known)
+            best = np.array([min(two.value, below), -1, 0, 0], np.int64)
+            best_triple_of_bits(self.bits.bits, rows, best)
+            value, at = best[:2].tolist()
+            if at < 0:
+                return replace(two, least=min(two.value, below), lower=min(two.value, below))
+        else:
+            best = np.empty(2, np.int64)
+            best_pair_of_bits(self.bits.bits, rows, leaves, best)
+            value, at = best.tolist()
+            if at < 0:
+                return Solved(value, value, value)
+        is_alone = at >= n_tests
+        place, kind, number = self.bits.names[at - n_tests if is_alone else at]
+        if kind == CUT:
+            number = int((self.space.cells.ranks[place, node.rows] == 0).sum())
+        sides = self._sides(node, place, kind, number)
+        further = None if is_alone else (depth, leaves)
+        return Solved(value, value, value, Branching(place, *sides, None, None, open=further))
+
+    def finished(self, tree: Branching | None) -> Branching | None:
+        """A tree with all its tests; deeper than the limit of levels it never goes."""
+        if tree is None:
+            return None
+        if tree.open is None:
+            return replace(tree, left=self.finished(tree.left), right=self.finished(tree.right))
+        (depth, leaves), whole = tree.open, self.root
+        sides = [self.node(self._orders_of(whole, rows)) for rows in (tree.left_rows, tree.right_rows)]
+        ways = [(1, 2), (2, 1)] if leaves == 3 else [(leaves // 2, leaves // 2)]
+        solved = [
+            [self.solve(side, depth - 1, n, INF) for side, n in zip(sides, way, strict=True)] for way in ways
+        ]  # fmt: skip
+        first, second = min(solved, key=lambda pair: pair[0].value + pair[1].value)
+        return replace(tree, left=self.finished(first.tree), right=self.finished(second.tree), open=None)
 
     def _sides(self, node: Node, place: int, kind: int, number: int) -> tuple[np.ndarray, np.ndarray]:
         """The rows on either side of a test."""
@@ -394,6 +441,7 @@ class Search:
                      for at, lane in enumerate(lanes)]  # fmt: skip
         heapq.heapify(intervals)
         lower = INF  # of the relaxed objective of all tests that were tried
+        floors: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}  # of both sides, by lane and cut
         while intervals:
             if node is self.root:
                 self.lower = min(intervals[0].bound, lower, best.value)
@@ -410,7 +458,10 @@ class Search:
             first, second = self._divided(node, lane, int(lane.cuts[at]))
             lowers = self._bounds_at(lane, ends, at)
             slack = int(lane.moved[hi] - lane.moved[lo]) // 2 if self.is_bounded else 0
-            value, tree = self._tried(lane, depth, (first, second), lowers, end, slack)
+            known_floors = self._floors_at(lane, ends, at, floors)
+            value, tree, floors[ends.lane, at] = self._tried(
+                lane, depth, (first, second), lowers, known_floors, end, slack
+            )
             lower = min(lower, sum(lowers))
             if value < best.value:
                 best = Solved(value, known.least, known.lower, tree)
@@ -439,29 +490,47 @@ class Search:
             second = max(second, ends.second_before - int(lane.moved[at] - lane.moved[ends.before]))
         return [first, second]
 
+    def _floors_at(
+        self, lane: _Lane, ends: _Interval, at: int, floors: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Lower bounds of both sides of a cut for each column of their root tests; see ``_bounds_at``."""
+        before = floors.get((ends.lane, ends.before), (_NO_FLOORS, _NO_FLOORS))
+        after = floors.get((ends.lane, ends.after), (_NO_FLOORS, _NO_FLOORS))
+        first, second = before[0], after[1]
+        if self.is_bounded and len(after[0]):
+            moved = after[0] - (lane.moved[ends.after] - lane.moved[at])
+            first = np.maximum(first, moved) if len(first) else moved
+        if self.is_bounded and len(before[1]):
+            moved = before[1] - (lane.moved[at] - lane.moved[ends.before])
+            second = np.maximum(second, moved) if len(second) else moved
+        return first, second
+
     def _tried(
-        self, lane: _Lane, depth: int, sides: tuple[Node, Node], lowers: list[int], end: int, slack: int
-    ) -> tuple[int, Branching | None]:
+        self, lane: _Lane, depth: int, sides: tuple[Node, Node], lowers: list[int],
+        floors: tuple[np.ndarray, np.ndarray], end: int, slack: int,
+    ) -> tuple[int, Branching | None, tuple[np.ndarray, np.ndarray]]:  # fmt: skip
         """The best tree with a test if its objective is less than ``end``; raises the bounds of both sides.
 
         The larger side first: its bound is the more telling. ``slack`` asks for more than is needed, so that the bounds
         exclude more cuts nearby.
         """
         found: list[Solved | None] = [None, None]
+        own_floors = list(floors)
         large = int(len(sides[1]) > len(sides[0]))
         for one, other in ((large, 1 - large), (1 - large, large)):
             known = found[other]
             taken = lowers[other] if known is None else known.least
             if max(taken, lowers[other]) + lowers[one] >= end:
-                return INF, None
-            solved = self.solve(sides[one], depth - 1, lane.leaves[one], end - taken + slack)
+                return INF, None, (own_floors[0], own_floors[1])
+            solved = self.solve(sides[one], depth - 1, lane.leaves[one], end - taken + slack, floors[one])
             lowers[one] = max(lowers[one], solved.lower)
             found[one] = solved
+            own_floors[one] = solved.floors if len(solved.floors) else floors[one]
         first, second = found
         if first is None or second is None or first.value + second.value >= end:
-            return INF, None
-        rows = [side.rows for side in sides]
-        return first.value + second.value, Branching(lane.place, rows[0], rows[1], first.tree, second.tree)
+            return INF, None, (own_floors[0], own_floors[1])
+        tree = Branching(lane.place, sides[0].rows, sides[1].rows, first.tree, second.tree)
+        return first.value + second.value, tree, (own_floors[0], own_floors[1])
 
     def _note(self, node: Node, best: Solved) -> None:
         """Keep the best tree of the whole table, for a search that is stopped."""
@@ -490,7 +559,9 @@ class Search:
             raise
         except KeyboardInterrupt:
             stopped = "Ctrl-C"
-        return Found(self.best.tree, self.best.value, min(self.lower, self.best.value), self.n_solved, stopped)
+        self.limits = replace(self.limits, max_search=None, is_late=None)
+        n_solved, tree = self.n_solved, self.finished(self.best.tree)
+        return Found(tree, self.best.value, min(self.lower, self.best.value), n_solved, stopped)
 
 
 def _open_cuts(moved: np.ndarray, ends: _Interval, end: int, is_bounded: bool) -> tuple[int, int]:

@@ -1597,6 +1597,8 @@ def why_other(audit: Audit) -> str:
     parameters = audit.summary.model.facts.get("parameters", {})
     if BY_HAND in audit.summary.model.facts:
         return ": it was chosen by hand"
+    if audit.summary.algorithm == "optimal":
+        return what_optimum_gives_up(audit)
     if audit.n_samples != audit.n_fitted:
         return ": it was fitted on others"
     if parameters.get("max_features") is not None:
@@ -1604,6 +1606,25 @@ def why_other(audit: Audit) -> str:
     if any(parameters.get("monotonic_cst") or ()):
         return ": monotonic_cst excludes some tests"
     return ": subtree raising moved it here, or it was fitted on other rows"
+
+
+def what_optimum_gives_up(audit: Audit) -> str:
+    """What the test of an optimal tree costs at its node, and what the tests below it make good."""
+    tree, node, winner = audit.summary.model.trees[0], audit.node, audit.winner
+    inside = np.zeros(tree.n_nodes, bool)
+    inside[node] = True
+    for below in range(node + 1, tree.n_nodes):
+        inside[below] = inside[tree.parent[below]]
+    leaves = inside & tree.is_leaf
+    children = tree.parent == node
+    paper, here, weight = paper_of(audit), float(tree.impurity[node]), float(tree.weight[node])
+    own = here - float((tree.weight[children] * tree.impurity[children]).sum()) / weight
+    at_end = float((tree.weight[leaves] * tree.impurity[leaves]).sum()) / weight
+    best = winner.gain if winner is not None else 0.0
+    return (
+        f": the optimal tree gives up {paper.number(best - own)} of gain here, for a loss of {paper.number(at_end)} "
+        f"per row in the leaves below, where the best test alone would leave {paper.number(here - best)}"
+    )
 
 
 def rival_lines(audit: Audit, row: AuditRow) -> list[str]:

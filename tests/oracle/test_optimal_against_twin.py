@@ -1,0 +1,161 @@
+"""Optimal trees have the least loss of all trees that a slow twin can build, and say what they have."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import polars as pl
+import pytest
+from naive_optimal import CLASS_LOSSES, NUMBER_LOSSES, Sets, Twin, TwinColumn, TwinLimits, TwinTable
+from rotating import few
+
+import treewright as tw
+from treewright.trees.codec import dumps
+
+SEEDS = few(range(60), 6)
+EQUAL = 1e-9  # a loss is rounded once a leaf
+LOSSES = (*CLASS_LOSSES, *NUMBER_LOSSES)
+LETTERS = "abcd"
+
+
+@dataclass
+class Case:
+    """A table in both forms, and limits."""
+
+    twin: TwinTable
+    limits: TwinLimits
+    X: pl.DataFrame
+    y: np.ndarray
+    weights: np.ndarray | None
+    ordinal: dict[str, list[str]]
+
+    def fitted(self, order: np.ndarray | None = None, n_jobs: int = 1):
+        """The estimator, fitted to the rows in an order."""
+        order = np.arange(len(self.y)) if order is None else order
+        kind = tw.OptimalTreeClassifier if self.twin.loss in CLASS_LOSSES else tw.OptimalTreeRegressor
+        est = kind(criterion=self.twin.loss, n_jobs=n_jobs, ordinal=self.ordinal or None, **asdict(self.limits))
+        return self._fit(est, order)
+
+    def greedy(self):
+        """CART within the same limits."""
+        kind = tw.DecisionTreeClassifier if self.twin.loss in CLASS_LOSSES else tw.DecisionTreeRegressor
+        est = kind(criterion=self.twin.loss, ordinal=self.ordinal or None, **asdict(self.limits))
+        return self._fit(est, np.arange(len(self.y)))
+
+    def _fit(self, est, order):
+        weights = None if self.weights is None else self.weights[order]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # constant columns, columns that are missing as a whole
+            return est.fit(self.X[order], self.y[order], sample_weight=weights)
+
+    def loss_of(self, est) -> tuple[float, int]:
+        """The sum of the losses of the leaves that the rows reach, and how many these are."""
+        leaves = np.asarray(est.apply(self.X)).ravel()
+        groups = [frozenset(np.flatnonzero(leaves == leaf).tolist()) for leaf in np.unique(leaves)]
+        return sum(map(self.twin.leaf_loss, groups)), len(groups)
+
+
+def drawn(seed: int, loss: str, kinds: tuple[str, ...]) -> Case:
+    """A table of few distinct values, so that ties are the rule."""
+    rng = np.random.default_rng([seed, LOSSES.index(loss), len(kinds)])
+    n = int(rng.integers(4, 13))
+    columns, frame, ordinal = [], {}, {}
+    for at in range(int(rng.integers(1, 4))):
+        kind = str(rng.choice(kinds))
+        size = int(rng.integers(1, len(LETTERS) + 1 if kind != "numeric" else 9))
+        gone = rng.random(n) < rng.choice([0.0, 0.0, 0.2, 0.4])
+        gone[0] = False
+        cells = [None if is_gone else int(cell) for cell, is_gone in zip(rng.integers(0, size, n), gone, strict=True)]
+        columns.append(TwinColumn(cells, kind == "nominal"))
+        name = f"x{at}"
+        frame[name] = pl.Series(
+            [None if cell is None else float(cell) if kind == "numeric" else LETTERS[cell] for cell in cells],
+            dtype=pl.Float64 if kind == "numeric" else pl.String,
+        )
+        if kind == "ordinal":
+            ordinal[name] = list(LETTERS)
+    n_classes = int(rng.integers(2, 4)) if loss in CLASS_LOSSES else int(rng.choice([2, 4, 30]))
+    y = rng.integers(0, n_classes, n)
+    y[:2] = 0, 1
+    weights = [None, rng.integers(1, 4, n).astype(float)][rng.integers(2)]
+    limits = TwinLimits(
+        max_depth=int(rng.choice([1, 2, 3, 3, 3])),
+        max_leaf_nodes=[None, None, 2, 3, 5, 6][rng.integers(6)],
+        min_samples_leaf=int(rng.choice([1, 1, 2, 3])),
+        min_weight_fraction_leaf=float(rng.choice([0.0, 0.0, 0.13])),
+        ccp_alpha=float(rng.choice([0.0, 0.0, 0.03, 0.11])),
+    )
+    whole = [1] * n if weights is None else [int(weight) for weight in weights]
+    twin = TwinTable(columns, y.tolist(), whole, loss)
+    target = y if loss in CLASS_LOSSES else y.astype(float)
+    return Case(twin, limits, pl.DataFrame(frame), target, weights, ordinal)
+
+
+def differences(case: Case) -> list[str]:
+    """What is not as the twin has it, in words."""
+    est = case.fitted()
+    loss, n_leaves = case.loss_of(est)
+    total = sum(case.twin.weights)
+    own = loss + case.limits.ccp_alpha * total * n_leaves
+    near = EQUAL * max(1.0, own)
+    wrong = []
+    if not est.proven_:
+        wrong.append("it is not proven")
+    if abs(est.objective_ * total - own) > near:
+        wrong.append(f"objective_ is {est.objective_ * total}, the leaves have {own}")
+    if est.lower_bound_ != est.objective_:
+        wrong.append(f"proven, but the bound is {est.lower_bound_}, the objective {est.objective_}")
+    if any(column.is_nominal for column in case.twin.columns):
+        # CART, with which the search begins, may have sets of levels anywhere. Sets in the order of their means are
+        # the best of all sets without limits of the leaves, and for two classes or numbers.
+        is_limited = case.limits.min_samples_leaf > 1 or case.limits.min_weight_fraction_leaf > 0.0
+        is_ordered = case.twin.loss in NUMBER_LOSSES or len(set(case.twin.target)) == 2
+        least = Twin(case.twin, case.limits, Sets.EVERYWHERE).best()[0]
+        above = Sets.ABOVE_LEAVES if is_ordered and not is_limited else Sets.NOWHERE
+        most, fewest = Twin(case.twin, case.limits, above).best()
+        if not least - near <= own <= most + near:
+            wrong.append(f"objective {own}, the twin has {least} to {most}")
+    else:
+        most, fewest = Twin(case.twin, case.limits, Sets.NOWHERE).best()
+        if abs(own - most) > near:
+            wrong.append(f"objective {own}, the twin has {most}")
+        elif case.twin.loss == "misclassification" and case.limits.ccp_alpha == 0.0 and n_leaves != fewest:
+            wrong.append(f"{n_leaves} leaves, the twin has {fewest}")
+    of_greedy, leaves_of_greedy = case.loss_of(case.greedy())
+    if own > of_greedy + case.limits.ccp_alpha * total * leaves_of_greedy + near:
+        wrong.append(f"objective {own}, CART has {of_greedy}")
+    predicted = np.asarray(est.predict(case.X))
+    weights = np.array(case.twin.weights)
+    if case.twin.loss == "misclassification" and abs((weights * (predicted != case.y)).sum() - loss) > near:
+        wrong.append("the predictions have another number of errors than the leaves")
+    if case.twin.loss == "squared_error" and abs((weights * (predicted - case.y) ** 2).sum() - loss) > near:
+        wrong.append("the predictions have another squared error than the leaves")
+    return wrong
+
+
+@pytest.mark.parametrize("kinds", [("numeric", "ordinal"), ("numeric", "ordinal", "nominal")], ids=["ordered", "mixed"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_tree_has_less_loss(loss, kinds):
+    for seed in SEEDS:
+        assert not differences(drawn(seed, loss, kinds)), seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kinds", [("numeric", "ordinal"), ("numeric", "ordinal", "nominal")], ids=["ordered", "mixed"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_tree_of_many_tables_has_less_loss(loss, kinds):
+    for seed in range(1000, 1150):
+        assert not differences(drawn(seed, loss, kinds)), seed
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_order_of_rows_and_threads_do_not_change_the_bytes(loss):
+    for seed in SEEDS:
+        case = drawn(seed, loss, ("numeric", "ordinal", "nominal"))
+        first = dumps(case.fitted().model_)
+        order = np.random.default_rng(seed).permutation(len(case.y))
+        assert dumps(case.fitted(order).model_) == first, f"seed {seed}, other rows first"
+        for n_jobs in (2, 3):
+            assert dumps(case.fitted(n_jobs=n_jobs).model_) == first, f"seed {seed}, {n_jobs} threads"

@@ -183,6 +183,20 @@ def _warm_up_others() -> None:
         estimator.fit(_MIXED, _NUMBERS if is_regressor else _TWO).predict(_MIXED)
 
 
+def _warm_up_optimal() -> None:
+    """Optimal trees of cuts, of levels and of tests that are bits; no tree of depth 3 fits these rows."""
+    import treewright
+
+    rows = np.arange(40)
+    numbers = rows * rows % 13
+    for table in (
+        {"cut": rows * 5 % 11, "level": np.array(["a", "b", "c", "d"])[rows % 4]},
+        {"bit": rows % 2, "other": rows // 4 % 2},
+    ):
+        treewright.OptimalTreeClassifier().fit(table, numbers % 2)
+        treewright.OptimalTreeRegressor().fit(table, numbers.astype(float))
+
+
 def _warm_up_neighbors() -> None:
     """Every search of nearest neighbours, with every distance."""
     from scipy.sparse import csr_matrix
@@ -271,5 +285,6 @@ _GROUPS: dict[str, Callable[[], None]] = {
     "boosting": _warm_up_boosting,
     "C4.5, CHAID, other treatments of missing cells": _warm_up_others,
     "nearest neighbours": _warm_up_neighbors,
+    "optimal trees": _warm_up_optimal,
     "contributions": _warm_up_contributions,
 }

@@ -585,9 +585,9 @@ class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classif
     Notes
     -----
     Every cut between two distinct values of a column is searched, at every depth, with missing cells on either side. A
-    level of a nominal column is tested against the rest at every depth; the last test above a leaf may also be any set
-    of levels, if there are two classes. The search begins with the trees that `DecisionTreeClassifier` grows within the
-    same limits, so that the result is never worse; of trees with equal loss it prefers the one with fewer leaves.
+    level of a nominal column is tested against the rest at every depth; a test with two leaves below may also be any
+    set of levels, if there are two classes. The search begins with the trees that `DecisionTreeClassifier` grows within
+    the same limits, so that the result is never worse; of trees with equal loss it prefers the one with fewer leaves.
     Branch and bound as in Mazumder, Meng and Wang 2022 and in van der Linden, de Weerdt and Demirovic 2025 (intervals
     of cuts); what is new is described in the decision record on optimal trees.
 
@@ -606,7 +606,7 @@ class OptimalTreeRegressor(signatures.OptimalTreeRegressor, _Searched, Regressor
 
     Notes
     -----
-    As ``OptimalTreeClassifier``. The last test above a leaf may be any set of levels of a nominal column.
+    As ``OptimalTreeClassifier``. A test with two leaves below may be any set of levels of a nominal column.
 
     Examples
     --------

@@ -435,12 +435,19 @@ class Search:
 
     def _by_bounds(self, node: Node, depth: int, leaves: int, below: int, known: Solved) -> Solved:
         """The best tree: tests are tried, the least bound first, until no bound is below the incumbent."""
-        best = known
+        best, leaf = known, self.leaf(node)
+        lower = leaf.lower  # of the relaxed objective of a leaf and of all tests that were tried
+        if self.rules.has_subsets and len(self.space.cells.codes):
+            # The lanes have no sets of levels: a single test of one is a tree of its own.
+            stump = self._by_stump(node, leaf)
+            lower = min(lower, stump.lower)
+            if stump.value < best.value:
+                best = Solved(stump.value, known.least, known.lower, stump.tree)
+                self._note(node, best)
         lanes = self._lanes(node, depth, leaves)
         intervals = [_Interval(known.lower, at, -1, len(lane.cuts), 0, known.lower, known.lower, 0)
                      for at, lane in enumerate(lanes)]  # fmt: skip
         heapq.heapify(intervals)
-        lower = INF  # of the relaxed objective of all tests that were tried
         floors: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}  # of both sides, by lane and cut
         while intervals:
             if node is self.root:

@@ -4,7 +4,7 @@
   a number of rows that go left. A column with missing cells is two ordered columns: the missing cells come first in one
   and last in the other, so that every cut is tried with the missing cells on either side.
 - A nominal column keeps its level codes, missing cells being one more level. One level (with the missing cells or
-  without them) is tested against the rest; the last test above a leaf may also be the best set of levels in the order
+  without them) is tested against the rest; a test with two leaves below may also be the best set of levels in the order
   of their means (two classes, or numbers), which is the best of all sets (Breiman et al. 1984, section 4.2).
 """
 

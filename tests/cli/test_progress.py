@@ -105,7 +105,7 @@ def test_warmup_says_how_long_it_will_take_by_what_is_missing_and_by_the_pace_of
     monkeypatch.setattr(warmup, "_seconds_of_typical", lambda: 80.0 / warmup._TIMES_TYPICAL)
     monkeypatch.setattr(warmup, "kept_forms", lambda: kept * warmup._N_FORMS)
 
-    assert f"6 groups of kernels, 1 at a time, about {seconds} in all" in command("warmup").stderr
+    assert f"7 groups of kernels, 1 at a time, about {seconds} in all" in command("warmup").stderr
 
 
 def test_warmup_counts_its_groups(command, monkeypatch, impatient):
@@ -114,6 +114,6 @@ def test_warmup_counts_its_groups(command, monkeypatch, impatient):
     monkeypatch.setattr(treewright.cli.warmup, "_warm_up", lambda _: time.sleep(0.02))
     said = command("warmup")
 
-    assert "6 groups of kernels, 1 at a time" in said.stderr
-    assert "6 of 6: contributions" in said.stderr
+    assert "7 groups of kernels, 1 at a time" in said.stderr
+    assert "7 of 7: contributions" in said.stderr
     assert "treewright: done (" in said.stderr

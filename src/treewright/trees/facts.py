@@ -100,6 +100,33 @@ def has_best_order(model: ModelData) -> bool:
     return one_number and model.facts.get("criterion") in ORDERED_CRITERIA[model.task]
 
 
+def proof_of(facts: Mapping[str, Any]) -> str:
+    """What is proved of an optimal tree, as a clause after "grown by optimal"; empty for other trees, and if pruned.
+
+    >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.2, "is_proven": True}, "parameters": {"max_depth": 3}})
+    'proven: no tree of depth 3 has a smaller loss'
+    >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.15, "is_proven": False, "stopped": "max_search=9"}})
+    'not proven: the least loss is at most 25.0 % smaller (stopped by max_search=9)'
+    """
+    found, parameters = facts.get("optimal"), facts.get("parameters", {})
+    if (
+        not isinstance(found, Mapping)
+        or facts.get("pruning")
+        or not {"objective", "lower_bound", "is_proven"} <= found.keys()
+    ):
+        return ""
+    bins = parameters.get("max_bins")
+    over = f", with cuts between {bins} bins," if bins is not None else ""
+    if found["is_proven"]:
+        sizes = (("max_depth", "of depth {}"), ("max_leaf_nodes", "with {} leaves"))
+        of = " ".join(form.format(parameters[name]) for name, form in sizes if parameters.get(name) is not None)
+        price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
+        return f"proven: no tree{' ' * bool(of)}{of}{over} has a smaller loss{price}"
+    gap = 1.0 - found["lower_bound"] / found["objective"] if found["objective"] > 0 else 0.0
+    stopped = f" (stopped by {found['stopped']})" if found.get("stopped") else ""
+    return f"not proven: the least loss is at most {100.0 * gap:.1f} % smaller{stopped}"
+
+
 class Form(NamedTuple):
     """The permitted values of a fact: in words that follow "expected", and as a function."""
 
@@ -169,6 +196,7 @@ FACTS = {
         ),
     ),
     "best_iteration": INTEGER,
+    "optimal": MAPPING,
     "positive": Form("0 or 1", lambda value: type(value) is int and value in (0, 1)),
     "members": _list_of(INTEGER),
     "scored": SWITCH,
@@ -191,6 +219,8 @@ PARAMETERS = {
     "splitter": TEXT,
     "test": CHAID_TEST,
 }
+# What the search of an optimal tree has proved.
+PROOF = {"objective": NUMBER, "lower_bound": NUMBER, "is_proven": SWITCH, "n_solved": INTEGER, "stopped": TEXT}
 
 
 def check_forms(facts: Mapping[str, Any]) -> None:
@@ -205,6 +235,7 @@ def check_forms(facts: Mapping[str, Any]) -> None:
     _check(facts, FACTS, "")
     parameters, member = facts.get("parameters", {}), facts.get("member", {})
     _check(parameters, PARAMETERS, "parameters.")
+    _check(facts.get("optimal", {}), PROOF, "optimal.")
     _check(member, {name: FACTS[name] for name in ("algorithm", "criterion", "parameters")}, "member.")
     _check(member.get("parameters", {}), PARAMETERS, "member.parameters.")
 

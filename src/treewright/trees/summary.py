@@ -17,7 +17,7 @@ from treewright.exceptions import ParameterError
 from treewright.trees.arrays import Tree, children, depth_of_tree, path_to
 from treewright.trees.data import ModelData
 from treewright.trees.edit import BY_HAND, Mark, marks_of
-from treewright.trees.facts import GRADIENT_BOOSTING, node_test
+from treewright.trees.facts import GRADIENT_BOOSTING, node_test, proof_of
 from treewright.trees.wording import NodeTest, Surrogate, surrogates_of
 from treewright.trees.writing import escape_controls, shorten, written_level, written_name
 
@@ -51,7 +51,8 @@ def grown_by(facts: Mapping[str, Any]) -> str:
     if BY_HAND in facts:
         return "grown by hand"
     if not algorithm or not isinstance(source, Mapping) or "library" not in source:
-        return algorithm and f"grown by {algorithm}"
+        proof = shorten(escape_controls(proof_of(facts)), 2 * NAME_WIDTH)
+        return algorithm and f"grown by {algorithm}{', ' * bool(proof)}{proof}"
     return f"grown by {algorithm} of {shorten(escape_controls(str(source['library'])), NAME_WIDTH)}"
 
 

@@ -548,7 +548,8 @@ class Search:
 
     def run(self, start: Branching | None, value: int) -> Found:
         """Search from a known tree and its objective."""
-        self.best = Solved(value, 0, 0, start)
+        leaf = self.leaf(self.root)
+        self.best = Solved(value, 0, 0, start) if value <= leaf.value else Solved(leaf.value, 0, 0)
         depth, leaves = self.limits.max_depth, self.limits.max_leaves
         stopped = ""
         try:

@@ -69,6 +69,13 @@ def test_every_way_finds_the_same_objective_and_the_tree_that_has_it(kind):
         assert all(each.lower == each.objective == objective_of(search, each.tree) for search, each in found)
 
 
+def test_a_search_that_forgets_finds_the_same(monkeypatch):
+    ((_, kept),) = searches("numbers", 3)
+    monkeypatch.setattr("treewright.grow.optimal.search._MOST_KEPT", 2000)
+    ((_, forgotten),) = searches("numbers", 3)
+    assert forgotten.objective == forgotten.lower == kept.objective
+
+
 def test_a_search_that_is_stopped_has_a_tree_within_its_bounds():
     for seed in range(4):
         ((search, whole),) = searches("numbers", seed)

@@ -45,6 +45,7 @@ from treewright.grow.optimal.pairs import (
 from treewright.grow.optimal.space import Space
 
 _NO_FLOORS = np.empty(0, np.int64)
+_MOST_KEPT = 2**29  # bytes of kept subproblems; beyond, all are forgotten, and found again where they are needed
 _WIDTHS = (1, 3, 9)  # tests tried per node in the passes before the proof
 
 
@@ -129,7 +130,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a tree and of the search; ``max_search`` counts subproblems, ``deadline`` answers whether to stop."""
+    """Limits of a tree and of the search; ``max_search`` counts subproblems, ``is_late`` tells whether to stop."""
 
     max_depth: int
     max_leaves: int
@@ -178,7 +179,7 @@ class Search:
         self.rules = Rules(limits.price, limits.min_rows, limits.min_weight, is_limited, has_subsets)
         self.scratch = scratch_of(space.cells, loss)
         self.known: dict[tuple[bytes, int, int], Solved] = {}
-        self.n_solved = 0
+        self.n_solved = self.n_kept = 0
         self.width: int | None = None
         n = len(loss.weights)
         self.mask = np.zeros(n, np.uint8)
@@ -278,6 +279,10 @@ class Search:
             solved = self._by_promise(node, depth, leaves, known)
         else:
             solved = self._by_bounds(node, depth, leaves, below, known)
+        self.n_kept += len(key[0]) + 4 * len(node) + 8 * len(solved.floors)
+        if self.n_kept > _MOST_KEPT:
+            self.known.clear()
+            self.n_kept = 0
         self.known[key] = solved
         return solved
 

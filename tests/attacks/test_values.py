@@ -202,7 +202,7 @@ def test_100_000_distinct_levels_are_coded_in_order() -> None:
 @pytest.mark.parametrize("kind", [name for name in tw.__all__ if name.endswith("Regressor")])
 def test_every_regressor_warns_once_of_targets_that_lose_digits(kind: str) -> None:
     y = pd.Series([2**53, 2**53 + 1, 5, 6] * 3, name="id")
-    few = {} if kind.startswith(("KN", "DecisionTree", "ExtraTreeR", "CHAID")) else {"n_estimators": 2}
+    few = {} if kind.startswith(("KN", "DecisionTree", "ExtraTreeR", "CHAID", "Optimal")) else {"n_estimators": 2}
 
     with pytest.warns(DataWarning, match="beyond 2") as told:
         getattr(tw, kind)(**few).fit(pd.DataFrame({"a": list("abcd") * 3}), y)

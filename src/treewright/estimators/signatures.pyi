@@ -496,7 +496,7 @@ class OptimalTreeClassifier:
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
         ccp_alpha: float = 0.0,
-        max_search: int | None = None,
+        max_search: int | None = 2000,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_bins: int | None = None,
@@ -525,8 +525,9 @@ class OptimalTreeClassifier:
         ccp_alpha : float >= 0, default 0.0
             The price of a leaf. In units of the mean loss of a row. Of trees with equal loss the one with the fewest
             leaves is chosen.
-        max_search : int >= 1, optional
-            Stop after so many subproblems, with the best tree so far. The result is the same on every machine.
+        max_search : int >= 1 or None, default 2000
+            Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
+            same on every machine.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
             Rows a leaf needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
@@ -568,7 +569,7 @@ class OptimalTreeRegressor:
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
         ccp_alpha: float = 0.0,
-        max_search: int | None = None,
+        max_search: int | None = 2000,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_bins: int | None = None,
@@ -594,8 +595,9 @@ class OptimalTreeRegressor:
         ccp_alpha : float >= 0, default 0.0
             The price of a leaf. In units of the mean loss of a row. Of trees with equal loss the one with the fewest
             leaves is chosen.
-        max_search : int >= 1, optional
-            Stop after so many subproblems, with the best tree so far. The result is the same on every machine.
+        max_search : int >= 1 or None, default 2000
+            Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
+            same on every machine.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
             Rows a leaf needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0

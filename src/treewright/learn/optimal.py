@@ -87,8 +87,8 @@ class OptimalTreeParams(ColumnParams):
         more="None searches every cut. With bins the tree is optimal over these cuts.",
     )  # fmt: skip
     max_search: int | None = param(
-        None, any_whole(1), NOTHING, unit="subproblems",
-        help="stop after so many subproblems, with the best tree so far",
+        2000, any_whole(1), NOTHING, unit="subproblems",
+        help="stop after so many subproblems, with the best tree so far; None searches to the proof",
         more="The result is the same on every machine.",
     )  # fmt: skip
     time_limit: float | None = param(

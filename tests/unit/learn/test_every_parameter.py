@@ -46,6 +46,7 @@ ALIKE = {
     ("extra-trees", "max_features", None): "all columns, as 1.0",
     ("bagging", "max_samples", None): "as many rows as there are, as 1.0",
     ("chaid", "max_depth", None): "no tree is deeper than 3",
+    ("optimal", "max_search", None): "the proof takes fewer subproblems than the default",
     ("knn", "weights", None): "another word for uniform, as in scikit-learn",
     ("boosting", "max_leaf_nodes", None): "no tree has 31 leaves",
     ("boosting", "loss", "expectile"): "the expectile of one half is the mean",

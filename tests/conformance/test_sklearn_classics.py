@@ -14,6 +14,8 @@ from treewright import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ID3Classifier,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
 )
 
 
@@ -33,6 +35,8 @@ ESTIMATORS = [
     CHAIDClassifier(),
     CHAIDRegressor(),
     ID3Classifier(nominal="all"),
+    OptimalTreeClassifier(max_depth=2),
+    OptimalTreeRegressor(max_depth=2),
     DecisionTreeClassifier(missing="surrogate"),
     DecisionTreeClassifier(criterion="gain_ratio", missing="branch"),
     DecisionTreeClassifier(criterion=OwnGini(), missing="fractional"),

@@ -86,6 +86,19 @@ def listening() -> Iterator[Notices]:
         _listening.reset(before)
 
 
+def is_one_of_many() -> bool:
+    """Whether a fit is one of several that somebody compares or averages: folds, candidates, members.
+
+    An interrupt is then meant for all of them. scikit-learn's own loops are seen by their frames.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").startswith(("sklearn.model_selection", "sklearn.ensemble", "joblib")):
+            return True
+        frame = frame.f_back
+    return _listening.get() is not None
+
+
 def warn(text: str, *, stacklevel: int | None = None) -> None:
     """Warn, or collect the text if ``listening``.
 

@@ -517,7 +517,7 @@ class OptimalTreeClassifier:
         criterion : {"misclassification", "gini", "entropy", "log_loss"}, default "misclassification"
             The loss of a leaf, of which the tree has the least sum. The share of misclassified weight, Gini impurity,
             or entropy ("log_loss" is "entropy").
-        max_depth : int >= 1 or None, default 3
+        max_depth : int from 1 to 50 or None, default 3
             Depth of the deepest leaf; the root has depth 0. The work grows with a power of it. None needs
             ``max_leaf_nodes``.
         max_leaf_nodes : int >= 2, optional
@@ -529,9 +529,9 @@ class OptimalTreeClassifier:
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
             same on every machine.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
-            Rows a leaf needs.
+            Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
-            Share of the whole weight a leaf needs.
+            Share of the whole weight a branch needs.
         max_bins : int from 2 to 255, optional
             Search only the cuts between so many bins of a column. None searches every cut. With bins the tree is
             optimal over these cuts.
@@ -587,7 +587,7 @@ class OptimalTreeRegressor:
         ----------
         criterion : {"squared_error", "poisson"}, default "squared_error"
             The loss of a leaf, of which the tree has the least sum. The variance, or half the Poisson deviance.
-        max_depth : int >= 1 or None, default 3
+        max_depth : int from 1 to 50 or None, default 3
             Depth of the deepest leaf; the root has depth 0. The work grows with a power of it. None needs
             ``max_leaf_nodes``.
         max_leaf_nodes : int >= 2, optional
@@ -599,9 +599,9 @@ class OptimalTreeRegressor:
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
             same on every machine.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
-            Rows a leaf needs.
+            Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
-            Share of the whole weight a leaf needs.
+            Share of the whole weight a branch needs.
         max_bins : int from 2 to 255, optional
             Search only the cuts between so many bins of a column. None searches every cut. With bins the tree is
             optimal over these cuts.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from treewright.learn.train import Trained
 from treewright.model import Model
 from treewright.prune.cost_complexity import path_of
 from treewright.prune.methods import Rows, request_of
+from treewright.trees.facts import gap_of
 from treewright.trees.summary import cuts_of
 
 if TYPE_CHECKING:
@@ -559,24 +560,33 @@ class _Searched(SingleTree):
     _one_target = True
 
     @property
+    def _proof(self) -> Mapping[str, Any]:
+        """What the search found, by its names in the facts."""
+        model = self._fitted()
+        if cuts_of(model):
+            raise AttributeError("the tree was pruned, so nothing is proved of it: use the estimator before prune")
+        proof: Mapping[str, Any] = model.facts["optimal"]
+        return proof
+
+    @property
     def objective_(self) -> float:
         """Loss of the tree per unit of weight, with the price of its leaves."""
-        return float(self._fitted().facts["optimal"]["objective"])
+        return float(self._proof["objective"])
 
     @property
     def lower_bound_(self) -> float:
         """No tree that the search considers has a smaller objective."""
-        return float(self._fitted().facts["optimal"]["lower_bound"])
+        return float(self._proof["lower_bound"])
 
     @property
     def gap_(self) -> float:
         """Share of the objective by which it may be above the least one."""
-        return (self.objective_ - self.lower_bound_) / self.objective_ if not self.proven_ else 0.0
+        return gap_of(self._proof)
 
     @property
     def proven_(self) -> bool:
         """Whether no tree that the search considers has a smaller objective."""
-        return bool(self._fitted().facts["optimal"]["is_proven"])
+        return bool(self._proof["is_proven"])
 
 
 class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classifier):

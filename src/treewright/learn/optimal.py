@@ -6,49 +6,53 @@ The search (``grow.optimal``) begins with the trees that CART grows within the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from treewright.core.notices import warn
 from treewright.data.dataset import Dataset
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.policies import count_of
-from treewright.grow.exact.grower import grow
-from treewright.grow.exact.presort import presort
 from treewright.grow.optimal.grower import Optimal, grow_optimal
 from treewright.grow.optimal.losses import class_loss, number_loss
-from treewright.grow.optimal.search import Limits
+from treewright.grow.optimal.search import CTRL_C, Limits
 from treewright.grow.optimal.space import space_of
-from treewright.grow.settings import GrowSettings
 from treewright.learn.data_checks import warn_of_odd_columns
 from treewright.learn.params import (
     CLASS_WEIGHT,
     MAX_BINS,
+    MIN_SAMPLES_LEAF,
+    MIN_WEIGHT_FRACTION_LEAF,
     NOTHING,
     POSITIVE,
     ClassWeight,
     ColumnParams,
     any_real,
-    any_share,
     any_whole,
     by_task,
     bytes_of_leaves,
     finite,
     param,
     stated,
+    whole,
     words,
 )
 from treewright.learn.registry import OPTIMAL
-from treewright.learn.settings import objective_of
-from treewright.learn.single import problem_and_policy
+from treewright.learn.single import TreeParams, grow_cart, problem_and_policy
 from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
+from treewright.trees.facts import proof_of
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
     from treewright.trees.arrays import Tree
+
+DEEPEST = 50  # levels: no search proves as many, and it calls itself once a level
+_LARGEST_PRICE = 2**55  # of a leaf: no table's loss is as large, and four of them are an objective
+_MOST_OF_ONE_TEST = 3  # levels of which one against the rest is every set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,16 +72,12 @@ class OptimalTreeParams(ColumnParams):
         ),
     )
     max_depth: int | None = param(
-        3, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf; the root has depth 0",
+        3, whole(1, DEEPEST), NOTHING, unit="edges", help="depth of the deepest leaf; the root has depth 0",
         more="The work grows with a power of it. None needs ``max_leaf_nodes``.",
     )  # fmt: skip
-    min_samples_leaf: float = param(
-        1, any_whole(1), any_share(0.0, 1.0, "neither"), unit="rows or share of the rows", help="rows a leaf needs"
-    )
+    min_samples_leaf: float = stated(MIN_SAMPLES_LEAF)
     max_leaf_nodes: int | None = param(None, any_whole(2), NOTHING, unit="leaves", help="leaves of the tree")
-    min_weight_fraction_leaf: float = param(
-        0.0, any_real(0.0, 0.5, "both"), unit="share of the weight", help="share of the whole weight a leaf needs"
-    )
+    min_weight_fraction_leaf: float = stated(MIN_WEIGHT_FRACTION_LEAF)
     ccp_alpha: float = param(
         0.0, any_real(0.0, None, "left"), unit="loss", help="the price of a leaf",
         more="In units of the mean loss of a row. Of trees with equal loss the one with the fewest leaves is chosen.",
@@ -131,13 +131,20 @@ def train_optimal(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -
         )
     if params.max_depth is None and params.max_leaf_nodes is None:
         raise ParameterError("max_depth=None needs max_leaf_nodes: a tree without limits would only repeat the rows")
+    if params.max_depth is None and int(params.max_leaf_nodes or 0) > DEEPEST + 1:
+        raise ParameterError(
+            f"max_depth=None lets a tree of max_leaf_nodes={params.max_leaf_nodes} leaves be deeper than {DEEPEST}: "
+            f"set max_depth, or at most {DEEPEST + 1} leaves"
+        )
     dataset = with_every_cell(dataset, params)
     optimal, unit = _searched(dataset, params, n_threads)
     warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, int(optimal.tree.feature[0]))
     model = model_of(
         dataset, (optimal.tree,), params, combine="single", criterion=params.criterion, missing=params.missing,
-        optimal=_facts(optimal, params, unit),
+        optimal=_facts(optimal, dataset, params, unit),
     )  # fmt: skip
+    if optimal.found.stopped == CTRL_C:
+        warn(f"the search was stopped by Ctrl-C: the tree is the best so far ({proof_of(model.facts)})")
     return Trained(model)
 
 
@@ -159,7 +166,7 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
         max_leaves=2 ** min(depth, 40) if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
         min_rows=count_of(params.min_samples_leaf, n),
         min_weight=int(np.ceil(float(params.min_weight_fraction_leaf) * float(loss.weights.sum()) * (1.0 - 1e-12))),
-        price=max(1, round(finite(params.ccp_alpha) * total / unit)),
+        price=max(1, round(min(finite(params.ccp_alpha) * total / unit, _LARGEST_PRICE))),
         max_search=None if params.max_search is None else int(params.max_search),
         is_late=None if params.time_limit is None else lambda: monotonic() - begun > float(params.time_limit or 0.0),
     )
@@ -171,23 +178,20 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
 def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_threads: int) -> list[Tree]:
     """CART's trees within the limits, by each impurity that it knows for the target."""
     criteria = ("gini", "entropy", "misclassification") if dataset.classes else (params.criterion,)
-    trees = []
-    for criterion in criteria:
-        settings = GrowSettings(
-            criterion=criterion,
-            max_depth=limits.max_depth,
-            min_samples_leaf=limits.min_rows,
-            min_weight_fraction_leaf=float(params.min_weight_fraction_leaf),
-            max_leaf_nodes=None if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
-            n_threads=n_threads,
-        )
-        objective = objective_of(dataset, criterion)
-        columns = presort(dataset.matrix, dataset.schema, objective.sorted_targets(), settings)
-        trees.append(grow(dataset.matrix, dataset.schema, objective, settings, columns))
-    return trees
+    dataset = dataset if dataset.cache is not None else dataset.shared()  # columns are sorted once
+    limited = TreeParams(
+        task=params.task,
+        max_depth=limits.max_depth,
+        min_samples_leaf=params.min_samples_leaf,
+        min_weight_fraction_leaf=params.min_weight_fraction_leaf,
+        max_leaf_nodes=params.max_leaf_nodes,
+    )
+    if params.max_bins is not None:
+        limited = replace(limited, splitter="hist", max_bins=params.max_bins)
+    return [grow_cart(dataset, replace(limited, criterion=criterion), n_threads)[0] for criterion in criteria]
 
 
-def _facts(optimal: Optimal, params: OptimalTreeParams, unit: float) -> dict[str, Any]:
+def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: float) -> dict[str, Any]:
     """What the model says of the search: objectives are losses per unit of weight, with the price of the leaves."""
     found, alpha = optimal.found, finite(params.ccp_alpha)
     n_leaves = optimal.tree.n_leaves
@@ -201,4 +205,13 @@ def _facts(optimal: Optimal, params: OptimalTreeParams, unit: float) -> dict[str
         "is_proven": is_proven,
         "n_solved": found.n_solved,
         "stopped": found.stopped,
+        "searched": _searched_tests(dataset, params),
     }
+
+
+def _searched_tests(dataset: Dataset, params: OptimalTreeParams) -> str:
+    """Which tests were searched, where that is less than all; empty if every tree was."""
+    nominal = [column for column in dataset.schema.used if column.kind == "nominal"]
+    has_sets = any(len(column.levels) + column.missing_seen > _MOST_OF_ONE_TEST for column in nominal)
+    found = ["cuts between bins"] * (params.max_bins is not None) + ["single levels of nominal columns"] * has_sets
+    return " and ".join(found)

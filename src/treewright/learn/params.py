@@ -595,6 +595,14 @@ def bytes_of_leaves(params: Any, n_rows: int, n_classes: Sequence[int]) -> int:
     return 8 * sum(n_classes) * min(int(limit) for limit in limits if limit is not None)
 
 
+MIN_SAMPLES_LEAF = Parameter(
+    1, (any_whole(1), any_share(0.0, 1.0, "neither")), unit="rows or share of the rows", help="rows a branch needs"
+)
+MIN_WEIGHT_FRACTION_LEAF = Parameter(
+    0.0, (any_real(0.0, 0.5, "both"),), unit="share of the weight", help="share of the whole weight a branch needs"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TreeLimits(ColumnParams):
     """Limits of the growth of a single tree."""
@@ -616,9 +624,7 @@ class TreeLimits(ColumnParams):
         help="rows a node needs to be split",
         more="A float is a share of all rows, rounded up.",
     )
-    min_samples_leaf: float = param(
-        1, any_whole(1), any_share(0.0, 1.0, "neither"), unit="rows or share of the rows", help="rows a branch needs"
-    )
+    min_samples_leaf: float = stated(MIN_SAMPLES_LEAF)
 
 
 # Parameters that mean the same in several classes: `stated` makes a field of one. First the types of their values.

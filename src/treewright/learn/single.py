@@ -35,6 +35,7 @@ from treewright.learn.params import (
     GROW_TRACE,
     INTERACTIONS,
     MAX_BINS,
+    MIN_WEIGHT_FRACTION_LEAF,
     MONOTONE,
     NOTHING,
     POSITIVE,
@@ -135,9 +136,7 @@ class TreeParams(TreeLimits):
         ),
     )  # fmt: skip
     splitter: str = stated(_SPLITTER)
-    min_weight_fraction_leaf: float = param(
-        0.0, any_real(0.0, 0.5, "both"), unit="share of the weight", help="share of the whole weight a branch needs"
-    )
+    min_weight_fraction_leaf: float = stated(MIN_WEIGHT_FRACTION_LEAF)
     max_features: float | str | None = stated(_MAX_FEATURES)
     random_state: Seed = stated(RANDOM_STATE)
     max_leaf_nodes: int | None = param(
@@ -366,13 +365,14 @@ def _begin_tree(rows: GatheredRows, dataset: Dataset, params: Any) -> Callable[[
     trees_at_once(rows, params, None)  # refuses what does not fit
     weights = weighed(dataset.sample_weight, dataset.class_factors, dataset.target_array)
     whole = replace(dataset, weights=weights)
-    return lambda numbers: [_grow_cart(whole, params, rows.n_threads)[0] for _ in numbers]
+    return lambda numbers: [grow_cart(whole, params, rows.n_threads)[0] for _ in numbers]
 
 
 Grown = tuple["Tree", "tuple[Step, ...] | None"]
 
 
-def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
+def grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
+    """The tree of CART by the grower that its parameters ask for, and its trace if that is asked for."""
     if dataset.is_sparse:
         dataset = dataset if dataset.cache is not None else dataset.shared()  # bins are needed twice
         if not _grows_on_stored_cells(dataset, params):
@@ -545,8 +545,8 @@ def _grow_chaid(dataset: Dataset, params: ChaidParams, n_threads: int) -> Grown:
 
 
 _GROWERS: dict[type, Callable[..., Grown]] = {
-    TreeParams: _grow_cart,
-    ExtraTreeParams: _grow_cart,
+    TreeParams: grow_cart,
+    ExtraTreeParams: grow_cart,
     ID3Params: _grow_id3,
     C45Params: _grow_c45,
     ChaidParams: _grow_chaid,

@@ -100,6 +100,13 @@ def has_best_order(model: ModelData) -> bool:
     return one_number and model.facts.get("criterion") in ORDERED_CRITERIA[model.task]
 
 
+def gap_of(found: Mapping[str, Any]) -> float:
+    """Share of an optimal tree's objective by which it may be above the least one, 0 to 1."""
+    if found["is_proven"] or found["objective"] <= 0.0:
+        return 0.0
+    return float(min(max(1.0 - found["lower_bound"] / found["objective"], 0.0), 1.0))
+
+
 def proof_of(facts: Mapping[str, Any]) -> str:
     """What is proved of an optimal tree, as a clause after "grown by optimal"; empty for other trees, and if pruned.
 
@@ -115,14 +122,14 @@ def proof_of(facts: Mapping[str, Any]) -> str:
         or not {"objective", "lower_bound", "is_proven"} <= found.keys()
     ):
         return ""
-    bins = parameters.get("max_bins")
-    over = f", with cuts between {bins} bins," if bins is not None else ""
+    searched = found.get("searched")
+    over = f" over {searched}" if searched else ""
     if found["is_proven"]:
         sizes = (("max_depth", "of depth {}"), ("max_leaf_nodes", "with {} leaves"))
         of = " ".join(form.format(parameters[name]) for name, form in sizes if parameters.get(name) is not None)
         price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
         return f"proven: no tree{' ' * bool(of)}{of}{over} has a smaller loss{price}"
-    gap = 1.0 - found["lower_bound"] / found["objective"] if found["objective"] > 0 else 0.0
+    gap = gap_of(found)
     stopped = f" (stopped by {found['stopped']})" if found.get("stopped") else ""
     return f"not proven: the least loss is at most {100.0 * gap:.1f} % smaller{stopped}"
 
@@ -220,7 +227,14 @@ PARAMETERS = {
     "test": CHAID_TEST,
 }
 # What the search of an optimal tree has proved.
-PROOF = {"objective": NUMBER, "lower_bound": NUMBER, "is_proven": SWITCH, "n_solved": INTEGER, "stopped": TEXT}
+PROOF = {
+    "objective": NUMBER,
+    "lower_bound": NUMBER,
+    "is_proven": SWITCH,
+    "n_solved": INTEGER,
+    "stopped": TEXT,
+    "searched": TEXT,
+}
 
 
 def check_forms(facts: Mapping[str, Any]) -> None:

@@ -3,9 +3,9 @@
 Where every column offers one cut, or a few levels, a test is a set of bits, a bit a row. For two classes, each row
 counting once, the errors of all trees of two levels follow from how many rows of each class pass both of two tests:
 the number of bits in an intersection (Demirovic et al. 2022, section 4.3, count them row by row). The rows of the first
-class come first, and no word holds rows of both. Three levels try each
-root test so; the counts of its second side are those of all rows less those of the first. Two root tests that differ in
-few rows have objectives that differ by no more than these: what cannot beat the incumbent is not tried.
+class come first, and no word holds rows of both. Three levels try each root test so; the counts of its second side are
+those of all rows less those of the first. Two root tests that differ in few rows have objectives that differ by no more
+than these: what cannot beat the incumbent is not tried.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.plan import LEAF, Plan, tree_of
 from treewright.grow.by_node.search import Policy
-from treewright.grow.optimal.losses import Loss
+from treewright.grow.optimal.losses import Loss, weight_of
 from treewright.grow.optimal.pairs import INF, sum_rows
 from treewright.grow.optimal.search import Branching, Found, Limits, Search
 from treewright.grow.optimal.space import Space
@@ -75,8 +75,7 @@ def branching_of(space: Space, loss: Loss, tree: Tree, limits: Limits) -> tuple[
     for at in reversed(range(n)):
         own, test = INF, tests[at]
         leaf_loss = int(sum_rows(loss, rows[at], sums))
-        weight = int(sums.sum() if len(loss.labels) else sums[0])
-        if len(rows[at]) >= limits.min_rows and weight >= limits.min_weight:
+        if len(rows[at]) >= limits.min_rows and weight_of(loss, sums) >= limits.min_weight:
             own = leaf_loss + limits.price
         below[at] = None, own
         if test is not None:

@@ -64,10 +64,8 @@ def class_loss(codes: np.ndarray, n_classes: int, weights: np.ndarray | None, na
     name : str
         One of ``CLASS_LOSSES``.
     """
-    n = len(codes)
-    kind = CLASS_LOSSES[name]
-    fixed, exponent = fixed_weights(weights, n)
-    counts = fixed if weights is not None else np.ones(n, np.int64)
+    n, kind = len(codes), CLASS_LOSSES[name]
+    counts, exponent = _counts_of(weights, n)
     total = int(counts.sum())
     spare = max(0, _BITS - total.bit_length())
     costs, table, scale, largest = np.zeros((0, 0), np.int64), np.empty(0, np.int64), 1.0, np.full(n, -1, np.int64)
@@ -103,18 +101,17 @@ def number_loss(targets: np.ndarray, weights: np.ndarray | None, name: str) -> t
     name : str
         One of ``NUMBER_LOSSES``.
     """
-    n = len(targets)
-    kind = NUMBER_LOSSES[name]
-    fixed, exponent = fixed_weights(weights, n)
-    counts = fixed if weights is not None else np.ones(n, np.int64)
-    lift = 1.0 if kind == POISSON else unit_of(targets - centre_of(targets, weights))
-    centred = targets.copy() if kind == POISSON else (targets - centre_of(targets, weights)) / lift
+    n, kind = len(targets), NUMBER_LOSSES[name]
+    counts, exponent = _counts_of(weights, n)
+    centred = targets if kind == POISSON else targets - centre_of(targets, weights)
+    lift = unit_of(centred) if kind == SQUARED_ERROR else 1.0
+    centred = centred / lift
     if kind == POISSON:
         more = np.where(centred > 0.0, centred * log_of(np.where(centred > 0.0, centred, 1.0)), 0.0)
     else:
         more = centred * centred
-    (first,), first_unit = fixed_products(centred[None], weights, fixed, exponent)
-    (second,), second_unit = fixed_products(more[None], weights, fixed, exponent)
+    (first,), first_unit = fixed_products(centred[None], weights, counts, exponent)
+    (second,), second_unit = fixed_products(more[None], weights, counts, exponent)
     size = float(np.abs(second).sum()) * second_unit
     if kind == POISSON:
         events = float(first.sum()) * first_unit
@@ -131,7 +128,14 @@ def number_loss(targets: np.ndarray, weights: np.ndarray | None, name: str) -> t
         kind, _MOMENTS, np.empty(0, np.int32), counts, first, second, no_costs, no_table, scale, first_unit,
         second_unit, largest,
     )  # fmt: skip
-    return loss, math.ldexp(lift * lift / scale, -exponent)
+    square = min(max(lift * lift, 2.0**-1000), 2.0**1000)  # kept within float64, as `Problem.square_unit`
+    return loss, math.ldexp(square / scale, -exponent)
+
+
+def _counts_of(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, int]:
+    """Fixed-point weights, int64[n], and their exponent; ones without weights."""
+    fixed, exponent = fixed_weights(weights, n)
+    return (fixed if weights is not None else np.ones(n, np.int64)), exponent
 
 
 @inner_kernel

@@ -138,7 +138,7 @@ def _offer(loss, rules, left, total, rest, n_left, n_total, found, place, kind, 
 
 
 @inner_kernel
-def _find_stumps(cells, loss, rules, orders, scratch, n_sides):
+def _find_stumps(cells, loss, rules, orders, scratch):
     """Find the best stump of each side, in one pass over each column; into ``scratch.stumps``.
 
     ``orders`` int32[q + 1, m]: the rows. Their sides, and sizes and totals of these, stand in ``scratch``.
@@ -173,7 +173,7 @@ def _find_stumps(cells, loss, rules, orders, scratch, n_sides):
                 n_second += 1
                 last_second = rank
     for place in range(cells.codes.shape[0]):
-        for s in range(n_sides):
+        for s in range(2):
             _offer_levels(cells, loss, rules, orders[q], scratch, place, s)
 
 
@@ -262,7 +262,7 @@ def _try_root(cells, loss, rules, orders, scratch, max_leaves, best, place, kind
 
     ``best`` int64[5], INOUT: the least objective so far, the least relaxed one of all tried, and the root test.
     """
-    _find_stumps(cells, loss, rules, orders, scratch, 2)
+    _find_stumps(cells, loss, rules, orders, scratch)
     totals, sizes, stumps = scratch.totals, scratch.sizes, scratch.stumps
     for s in range(2):
         sides[s] = objective_of_side(loss, rules, totals[s], sizes[s], stumps[s], True, 2)
@@ -580,7 +580,7 @@ def best_pair(cells, loss, rules, orders, scratch, max_leaves, floors, best):
 def best_stump(cells, loss, rules, orders, scratch, found):
     """The best test of all rows; ``orders`` int32[q + 1, m]; ``found`` int64[5], OUT: see ``_offer``."""
     _all_on_one_side(loss, orders, scratch)
-    _find_stumps(cells, loss, rules, orders, scratch, 2)
+    _find_stumps(cells, loss, rules, orders, scratch)
     for k in range(5):
         found[k] = scratch.stumps[1, k]
 

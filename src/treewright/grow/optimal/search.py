@@ -23,10 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.core import threads
+from treewright.core.notices import is_one_of_many
 from treewright.exceptions import Terminated
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.optimal.bits import best_pair_of_bits, best_triple_of_bits, bit_space_of
-from treewright.grow.optimal.losses import Loss
+from treewright.grow.optimal.losses import Loss, weight_of
 from treewright.grow.optimal.pairs import (
     CUT,
     FIRST_LEVELS,
@@ -44,6 +45,7 @@ from treewright.grow.optimal.pairs import (
 )
 from treewright.grow.optimal.space import Space
 
+CTRL_C = "Ctrl-C"  # why a search was stopped
 _NO_FLOORS = np.empty(0, np.int64)
 _MOST_KEPT = 2**29  # bytes of kept subproblems; beyond, all are forgotten, and found again where they are needed
 _WIDTHS = (1, 3, 9)  # tests tried per node in the passes before the proof
@@ -206,23 +208,19 @@ class Search:
     def node(self, orders: np.ndarray) -> Node:
         """The node of these orders."""
         leaf = int(sum_rows(self.loss, orders[-1], self.sums))
-        weight = int(self.sums.sum() if len(self.loss.labels) else self.sums[0])
-        return Node(orders, leaf, int(self.floors[orders[-1]].sum()), weight)
+        return Node(orders, leaf, int(self.floors[orders[-1]].sum()), int(weight_of(self.loss, self.sums)))
 
     def goes_left(self, node: Node, place: int, kind: int, number: int) -> np.ndarray:
         """uint8[n]: the rows of a node on the left of a test."""
-        self.mask[:] = 0
         if kind == CUT:
-            self.mask[node.orders[place, :number]] = 1
-            return self.mask
+            return self._mask_of(node.orders[place, :number])
         at = place - self.space.n_ordered
         codes = self.space.cells.codes[at, node.rows]
         if kind == FIRST_LEVELS:
             held = self._first_levels(node.rows, codes, number)
         else:
             held = [number] + [int(self.space.cells.missing[at])] * (kind == WITH_MISSING)
-        self.mask[node.rows[np.isin(codes, held)]] = 1
-        return self.mask
+        return self._mask_of(node.rows[np.isin(codes, held)])
 
     def _first_levels(self, rows: np.ndarray, codes: np.ndarray, number: int) -> list[int]:
         """The first levels in the order of their means, as the kernel ranks them."""
@@ -230,19 +228,18 @@ class Search:
         means = []
         for code in present:
             sum_rows(self.loss, rows[codes == code], self.sums)
-            weight = self.sums.sum() if len(self.loss.labels) else self.sums[0]
-            means.append(float(self.sums[1]) / float(weight))
+            means.append(float(self.sums[1]) / float(weight_of(self.loss, self.sums)))
         return [code for _, code in sorted(zip(means, present, strict=True))[:number]]
 
     def count(self) -> None:
         """Count a solved subproblem, and stop the search where it may take no more."""
-        self.n_solved += 1
         limits = self.limits
-        if limits.max_search is not None and self.n_solved > limits.max_search:
+        if limits.max_search is not None and self.n_solved >= limits.max_search:
             raise Stopped(f"max_search={limits.max_search}")
         if limits.is_late is not None and limits.is_late():
             raise Stopped("time_limit")
         threads.heed()
+        self.n_solved += 1
 
     def leaf(self, node: Node) -> Solved:
         """The node as a leaf."""
@@ -264,7 +261,7 @@ class Search:
         least = node.floor + 2 * price  # of a tree with a test
         if min(leaf.value, below) <= least:
             return Solved(leaf.value, min(leaf.value, least), min(leaf.lower, least))
-        key = (self._bits(node.rows), depth, leaves)
+        key = (np.packbits(self._mask_of(node.rows)).tobytes(), depth, leaves)
         known = self.known.get(key) or Solved(leaf.value, min(leaf.value, least), min(leaf.lower, least))
         if known.least >= below or known.value <= known.least:
             return known
@@ -286,10 +283,11 @@ class Search:
         self.known[key] = solved
         return solved
 
-    def _bits(self, rows: np.ndarray) -> bytes:
+    def _mask_of(self, rows: np.ndarray) -> np.ndarray:
+        """uint8[n]: 1 for some rows; the memory is used again."""
         self.mask[:] = 0
         self.mask[rows] = 1
-        return np.packbits(self.mask).tobytes()
+        return self.mask
 
     # One and two levels: kernels.
 
@@ -348,8 +346,8 @@ class Search:
             return None
         if tree.open is None:
             return replace(tree, left=self.finished(tree.left), right=self.finished(tree.right))
-        (depth, leaves), whole = tree.open, self.root
-        sides = [self.node(self._orders_of(whole, rows)) for rows in (tree.left_rows, tree.right_rows)]
+        depth, leaves = tree.open
+        sides = [self._parts(self.root, self._mask_of(rows))[0] for rows in (tree.left_rows, tree.right_rows)]
         ways = [(1, 2), (2, 1)] if leaves == 3 else [(leaves // 2, leaves // 2)]
         solved = [
             [self.solve(side, depth - 1, n, INF) for side, n in zip(sides, way, strict=True)] for way in ways
@@ -362,13 +360,12 @@ class Search:
         goes_left = self.goes_left(node, place, kind, number)[node.rows].astype(bool)
         return node.rows[goes_left], node.rows[~goes_left]
 
-    def _orders_of(self, node: Node, rows: np.ndarray) -> np.ndarray:
-        self.mask[:] = 0
-        self.mask[rows] = 1
-        q = len(node.orders)
-        some, others = np.empty((q, len(rows)), np.int32), np.empty((q, len(node) - len(rows)), np.int32)
-        divide(node.orders, self.mask, some, others)
-        return some
+    def _parts(self, node: Node, goes_left: np.ndarray) -> tuple[Node, Node]:
+        """The rows of a node on the left (uint8[n]), and the others."""
+        n_left, q = int(goes_left[node.rows].sum()), len(node.orders)
+        left, right = np.empty((q, n_left), np.int32), np.empty((q, len(node) - n_left), np.int32)
+        divide(node.orders, goes_left, left, right)
+        return self.node(left), self.node(right)
 
     # More levels.
 
@@ -414,20 +411,11 @@ class Search:
                 scored.append((kind, level, promise_of(self.loss, rows[here], rows[~here], self.scratch)))
         return scored
 
-    def _divided(self, node: Node, lane: _Lane, cut: int) -> tuple[Node, Node]:
-        """The two sides of a test."""
-        goes_left = self.goes_left(node, lane.place, lane.kind, cut)
-        n_left = int(goes_left[node.rows].sum())
-        q = len(node.orders)
-        left, right = np.empty((q, n_left), np.int32), np.empty((q, len(node) - n_left), np.int32)
-        divide(node.orders, goes_left, left, right)
-        return self.node(left), self.node(right)
-
     def _by_promise(self, node: Node, depth: int, leaves: int, known: Solved) -> Solved:
         """A good tree: of the most promising tests only."""
         best = known
         for lane in self._lanes(node, depth, leaves)[: self.width]:
-            first, second = self._divided(node, lane, int(lane.cuts[lane.first]))
+            first, second = self._parts(node, self.goes_left(node, lane.place, lane.kind, int(lane.cuts[lane.first])))
             one = self.solve(first, depth - 1, lane.leaves[0], best.value)
             if one.value >= best.value:
                 continue
@@ -467,7 +455,7 @@ class Search:
                 continue
             is_new = ends.before < 0 and ends.after == len(lane.cuts)
             at = (lo + hi) // 2 if not is_new else min(max(lane.first, lo), hi)
-            first, second = self._divided(node, lane, int(lane.cuts[at]))
+            first, second = self._parts(node, self.goes_left(node, lane.place, lane.kind, int(lane.cuts[at])))
             lowers = self._bounds_at(lane, ends, at)
             slack = int(lane.moved[hi] - lane.moved[lo]) // 2 if self.is_bounded else 0
             known_floors = self._floors_at(lane, ends, at, floors)
@@ -568,10 +556,10 @@ class Search:
                     break
         except Stopped as reason:
             stopped = str(reason)
-        except Terminated:
-            raise
-        except KeyboardInterrupt:
-            stopped = "Ctrl-C"
+        except KeyboardInterrupt as interrupt:
+            if isinstance(interrupt, Terminated) or is_one_of_many():
+                raise
+            stopped = CTRL_C
         self.limits = replace(self.limits, max_search=None, is_late=None)
         n_solved, tree = self.n_solved, self.finished(self.best.tree)
         return Found(tree, self.best.value, min(self.lower, self.best.value), n_solved, stopped)

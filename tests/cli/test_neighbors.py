@@ -231,7 +231,7 @@ def test_bags_hold_trees_only(command, penguins, tmp_path):
     done = command("fit", penguins, "--target", "species", *words, folder=tmp_path)
 
     assert done.returncode == 2
-    assert "members can be trees; choose one of cart, id3, c45, chaid, extra-tree\n" in done.stderr
+    assert "members can be trees; choose one of cart, id3, c45, chaid, optimal, extra-tree\n" in done.stderr
 
 
 def test_other_is_a_word_for_unseen_levels_of_neighbours_alone(command, penguins, tmp_path):

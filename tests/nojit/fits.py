@@ -169,6 +169,31 @@ def trees() -> Iterator[tuple[str, Callable[[], Any]]]:
             T, SCORE
         ),
     )
+    yield from optimal_trees()
+
+
+def optimal_trees() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Searches that end early; the labels follow no column, so that no tree is pure."""
+    odd = np.random.default_rng(7).permutation(np.arange(N) % 2)
+    few: dict[str, Any] = {"max_search": 8}
+    bits = {"a": X[:, 0] % 2, "b": (X[:, 2] > 0).astype(float), "c": [kind > "b" for kind in TW["kind"]]}
+    for name, criterion, table, target, weights in (
+        ("sweeps", "misclassification", XM, odd, None),
+        ("weights", "misclassification", T, odd, SHARES),
+        ("bits", "misclassification", bits, odd, None),
+        ("three", "misclassification", T, LEVELS, None),
+        ("gini", "gini", T, odd, WEIGHTS),
+        ("entropy", "entropy", T, LEVELS, None),
+        ("entropy weights", "entropy", T, LEVELS, SHARES),
+    ):
+        yield (
+            f"optimal {name}",
+            lambda c=criterion, x=table, y=target, w=weights: tw.OptimalTreeClassifier(criterion=c, **few).fit(
+                x, y, sample_weight=w
+            ),
+        )
+    yield "optimal numbers", lambda: tw.OptimalTreeRegressor(**few).fit(T, SCORE)
+    yield "optimal counts", lambda: tw.OptimalTreeRegressor(criterion="poisson", **few).fit(T, COUNTS)
 
 
 def own_impurity(counts: np.ndarray) -> np.ndarray:

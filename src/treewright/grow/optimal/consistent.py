@@ -1,12 +1,15 @@
 """The smallest consistent tree. In: ``Space``, class codes, limits. Out: ``Found``, whose objective counts leaves.
 
 A tree is consistent if each of its leaves holds rows of one class. Rows that are equal in every column are one row
-here, and a set of rows is a whole number with a bit for each. The fewest leaves of a set are 1 if it is pure, else the
-least sum of both sides over all tests. Each set is kept with its bounds. No set needs fewer leaves than
+here; a subproblem is a set of them, kept as bits with the bounds of its leaves and the levels that its tree may have.
+The fewest leaves of a set are 1 if it is pure, else the least sum of both sides over all tests. No set needs fewer
+leaves than
 
 - it has classes;
-- the largest group of rows of which no two can share a leaf. Two rows of one class cannot if every leaf that holds both
-  holds a row of another class: such a leaf contains all rows that are between the two in every column.
+- a part of it needs. So a tried cut of a column bounds the cuts above it by its left side, and those below it by its
+  right side: with a limit of leaves few cuts of a column are tried;
+- the largest group of its rows of which no two can share a leaf. Two rows of one class cannot if every leaf that holds
+  both holds a row of another class: one that is between the two in every column.
 
 Passes that try only the most promising tests come first, as in ``search``; then the permitted number of leaves rises
 from the lower bound until a tree is found, which proves it.
@@ -16,10 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from treewright.core import threads
+from treewright.core.jit import kernel
 from treewright.core.notices import is_one_of_many
 from treewright.exceptions import Terminated
 from treewright.grow.objective import xlogx_table
@@ -27,22 +32,37 @@ from treewright.grow.optimal.pairs import INF
 from treewright.grow.optimal.search import CTRL_C, Branching, Found, Limits, Stopped
 from treewright.grow.optimal.space import Space
 
-_WIDTHS = (1, 3)  # tests tried per set in the passes before the proof; no limit of the search stops the first
-_MOST_TRIES = 3_000  # sets of each further pass: more rarely find a smaller tree before the proof does
-_MOST_PAIRS = 500_000  # of rows, whose rows between them are kept
+_WIDTHS = (1, 3)  # tests tried per set in the passes before the proof
+_MOST_TRIES = 1_000  # sets of each pass that are counted: more rarely find a smaller tree before the proof does
+_MOST_APART = 1_000  # rows of which a group without a common leaf is searched: pairs times rows of other classes
 _NO_LIMIT = -1
 
 
 @dataclass(eq=False, slots=True)
 class _Part:
-    """A set of rows: bounds of its leaves, and the test of the best tree that is known (``left``: rows on its left)."""
+    """What is known of a set of rows: bounds of its leaves, and the best test that is known with its left side."""
 
     lower: int
-    value: int = INF
+    value: int
     place: int = -1
-    left: int = 0
+    left: bytes = b""
+    right: bytes = b""
     is_bounded: bool = False
     width: int = 0  # of the last pass that tried the set
+
+
+class _Lane(NamedTuple):
+    """A column's cuts, or one test of levels, at a set of m rows.
+
+    ``order`` int[m]: the rows by their ranks, or those of the levels first. ``cuts`` int[k]: how many go left,
+    ascending. ``impurity``: the least of a cut, ``first``.
+    """
+
+    impurity: int
+    place: int
+    order: np.ndarray
+    cuts: np.ndarray
+    first: int
 
 
 def contradictions(space: Space, labels: np.ndarray) -> list[tuple[int, int]]:
@@ -69,6 +89,75 @@ def _groups(space: Space) -> tuple[np.ndarray, np.ndarray]:
     return first, group.reshape(-1)
 
 
+@kernel
+def find_apart(
+    cells: np.ndarray, orders: np.ndarray, n_ordered: int, labels: np.ndarray, others: np.ndarray, below: np.ndarray,
+    upto: np.ndarray, apart: np.ndarray,
+) -> None:  # fmt: skip
+    """Set ``apart`` uint8[m, m] to 1 for each two rows that cannot share a pure leaf.
+
+    ``cells`` int32[p, m], of which ``n_ordered`` are ranks, the others levels; ``orders`` int[p, m] sorts them.
+    ``labels`` int[m]. Rows as bits: ``others`` uint64[c, w], those of other classes. Memory: ``below``, ``upto``
+    uint64[p, m, w]: the rows with a lower cell than each row, and those with no higher one, or with the same level.
+    """
+    m, w = len(labels), others.shape[1]
+    for place in range(len(cells)):
+        order, start = orders[place], 0
+        for end in range(1, m + 1):
+            if end < m and cells[place, order[end]] == cells[place, order[start]]:
+                continue
+            first = upto[place, order[start]]
+            for at in range(w):
+                lower = upto[place, order[start - 1], at] if start and place < n_ordered else np.uint64(0)
+                below[place, order[start], at] = first[at] = lower
+            for k in range(start, end):
+                first[order[k] >> 6] |= np.uint64(1) << np.uint64(order[k] & 63)
+            for k in range(start + 1, end):
+                for at in range(w):
+                    below[place, order[k], at] = below[place, order[start], at]
+                    upto[place, order[k], at] = first[at]
+            start = end
+    for i in range(m):
+        for j in range(i):
+            is_apart = labels[i] != labels[j]
+            for at in range(w):
+                if is_apart:
+                    break
+                between = others[labels[i], at]
+                for place in range(len(cells)):
+                    if not between:
+                        break
+                    if place < n_ordered:
+                        low, high = (i, j) if cells[place, i] < cells[place, j] else (j, i)
+                        between &= upto[place, high, at] & ~below[place, low, at]
+                    else:
+                        between &= upto[place, i, at] | upto[place, j, at]
+                is_apart = between != 0
+            if is_apart:
+                apart[i, j] = apart[j, i] = 1
+
+
+def fewest_leaves(cells: np.ndarray, n_ordered: int, labels: np.ndarray) -> int:
+    """A lower bound of the leaves of rows: how many were found of which no two can share a pure leaf.
+
+    ``cells`` int32[p, m], of which ``n_ordered`` are ranks, the others levels; ``labels`` int[m].
+    """
+    m = len(labels)
+    words = np.zeros((int(labels.max()) + 1, -(-m // 64) * 64), bool)
+    words[:, :m] = labels != np.arange(len(words))[:, None]
+    others = np.packbits(words, axis=1, bitorder="little").view(np.uint64)
+    below, upto = np.empty((2, len(cells), m, others.shape[1]), np.uint64)
+    apart = np.zeros((m, m), np.uint8)
+    orders = np.argsort(cells, axis=1, kind="stable")
+    find_apart(cells, orders, n_ordered, labels, others, below, upto, apart)
+    is_free, n_chosen = np.ones(m, bool), 0
+    for row in np.argsort(-apart.sum(axis=1, dtype=np.int64), kind="stable"):
+        if is_free[row]:
+            n_chosen += 1
+            is_free &= apart[row].astype(bool)
+    return n_chosen
+
+
 class SmallestSearch:
     """One search, for rows without contradictions; ``labels`` int[n].
 
@@ -79,105 +168,84 @@ class SmallestSearch:
         self.space, self.limits, self.has_subsets = space, limits, has_subsets
         first, self.group = _groups(space)
         self.n = len(first)
-        self.labels = labels[first].tolist()
-        self.all = (1 << self.n) - 1
-        held = labels[first]
-        self.classes = [_bits(held == label) for label in np.unique(held)]
-        self.class_of = {label: self.classes[at] for at, label in enumerate(np.unique(held).tolist())}
-        self.ranks = space.cells.ranks[:, first].tolist()
-        self.codes = space.cells.codes[:, first].tolist()
-        self.below = [
-            [_bits(ranks <= rank) for rank in range(int(ranks.max()) + 1)] for ranks in space.cells.ranks[:, first]
-        ]
-        self.levels = [
-            [_bits(codes == code) for code in range(int(codes.max()) + 1)] for codes in space.cells.codes[:, first]
-        ]
-        self.tests = self._all_tests()
-        self.entropies = [int(value) for value in xlogx_table(self.n)[0]]
-        self.between: dict[tuple[int, int], int] = {}
-        self.parts: dict[tuple[int, int], _Part] = {}
+        self.labels = np.ascontiguousarray(labels[first], np.int64)
+        self.cells = np.concatenate([space.cells.ranks, space.cells.codes])[:, first]
+        self.is_class = np.zeros((self.n, int(labels.max()) + 1), np.int64)
+        self.is_class[np.arange(self.n), self.labels] = 1
+        self.entropies = xlogx_table(self.n)[0]
+        self.parts: dict[tuple[bytes, int], _Part] = {}
         self.width: int | None = None
         self.is_counting = False
         self.n_solved = self.n_tries = 0
+        self.all = self._bits(np.arange(self.n))
 
-    def _all_tests(self) -> list[tuple[int, int]]:
-        """Each test's column and the rows on its left."""
-        tests = [(place, left) for place, cuts in enumerate(self.below) for left in cuts[:-1]]
-        for at, levels in enumerate(self.levels):
-            gone = int(self.space.cells.missing[at])
-            for code, left in enumerate(levels):
-                tests.append((self.space.n_ordered + at, left))
-                if gone >= 0 and code != gone:
-                    tests.append((self.space.n_ordered + at, left | levels[gone]))
-        return tests
+    def _bits(self, rows: np.ndarray) -> bytes:
+        """A set of rows, as it is kept."""
+        is_held = np.zeros(self.n, bool)
+        is_held[rows] = True
+        return np.packbits(is_held).tobytes()
 
-    def part(self, rows: int, depth: int) -> _Part:
-        """What is known of a set of rows whose tree may have so many levels."""
-        known = self.parts.get((rows, depth))
+    def _rows(self, bits: bytes) -> np.ndarray:
+        """int64[m]: the rows of a set, ascending."""
+        return np.flatnonzero(np.unpackbits(np.frombuffer(bits, np.uint8), count=self.n))
+
+    def _part(self, rows: np.ndarray, depth: int) -> tuple[bytes, _Part]:
+        """A set of rows as it is kept, and what is known of it if its tree may have so many levels."""
+        bits = self._bits(rows)
+        known = self.parts.get((bits, depth))
         if known is None:
-            n_classes = sum(1 for one in self.classes if one & rows)
-            known = _Part(n_classes, 1 if n_classes == 1 else INF)
-            if n_classes > 1 and depth == 0:
-                known.lower = INF
-            self.parts[rows, depth] = known
-        return known
+            n_classes = int(self.is_class[rows].any(axis=0).sum())
+            lower = INF if n_classes > 1 and depth == 0 else n_classes
+            known = self.parts[bits, depth] = _Part(lower, 1 if n_classes == 1 else INF)
+        return bits, known
 
-    def _tests_of(self, rows: int) -> list[tuple[int, int]]:
-        """The tests that divide rows differently, the largest gain of entropy first."""
-        inside = [one & rows for one in self.classes if one & rows]
-        seen: set[int] = set()
-        tests = []
-        for place, mask in self.tests:
-            left = mask & rows
-            right = rows ^ left
-            if not left or not right or left in seen or right in seen:
-                continue
-            seen.add(left)
-            tests.append((self._impurity(left, inside) + self._impurity(right, inside), place, left))
-        if self.has_subsets and len(inside) == 2 and inside[0] not in seen and inside[1] not in seen:
-            for at, levels in enumerate(self.levels):
-                if not any(level & inside[0] and level & inside[1] for level in levels):
-                    return [(self.space.n_ordered + at, inside[0])]  # two leaves: no other test is better
-        tests.sort(key=lambda test: test[0])
-        return [(place, left) for _, place, left in tests]
+    # The tests of a set.
 
-    def _impurity(self, rows: int, inside: list[int]) -> int:
-        return self.entropies[rows.bit_count()] - sum(self.entropies[(rows & one).bit_count()] for one in inside)
+    def _lanes(self, rows: np.ndarray) -> list[_Lane]:
+        """Every test, the least impurity first."""
+        labels = self.is_class[rows]
+        total = labels.sum(axis=0)
+        lanes = []
+        for place, ranks in enumerate(self.cells[: self.space.n_ordered, rows]):
+            order = np.argsort(ranks, kind="stable")
+            cuts = np.flatnonzero(np.diff(ranks[order])) + 1
+            if len(cuts):
+                left = np.cumsum(labels[order], axis=0)[cuts - 1]
+                impurities = self._impurity(left) + self._impurity(total - left)
+                first = int(np.argmin(impurities))
+                lanes.append(_Lane(int(impurities[first]), place, rows[order], cuts, first))
+        for at, codes in enumerate(self.cells[self.space.n_ordered :, rows]):
+            gone = int(self.space.cells.missing[at])
+            for level in np.unique(codes).tolist():
+                joined = [codes == level]
+                if gone >= 0 and level != gone:
+                    joined.append(joined[0] | (codes == gone))
+                for goes_left in joined:
+                    cut = int(goes_left.sum())
+                    if cut < len(rows):
+                        left = labels[goes_left].sum(axis=0)
+                        impurity = int(self._impurity(left) + self._impurity(total - left))
+                        order = np.concatenate([rows[goes_left], rows[~goes_left]])
+                        lanes.append(_Lane(impurity, self.space.n_ordered + at, order, np.array([cut]), 0))
+        lanes.sort(key=lambda lane: lane.impurity)
+        if self.has_subsets and lanes and lanes[0].impurity > 0:
+            lanes = self._sets_of_levels(rows) or lanes
+        return lanes
 
-    # The group of rows of which no two can share a leaf.
+    def _impurity(self, counts: np.ndarray) -> np.ndarray:
+        """The entropy of counts int64[..., c], times their sum."""
+        held: np.ndarray = self.entropies[counts.sum(axis=-1)] - self.entropies[counts].sum(axis=-1)
+        return held
 
-    def _apart(self, rows: int) -> int:
-        """A lower bound of the leaves of a set."""
-        size = 0
-        for one in self.classes:
-            own, others = _members(rows & one), rows & ~one
-            apart = dict.fromkeys(own, 0)
-            for at, first in enumerate(own):
-                for second in own[:at]:
-                    if self._between(second, first) & others:
-                        apart[first] |= 1 << second
-                        apart[second] |= 1 << first
-            chosen = 0
-            for row in sorted(own, key=lambda row: -apart[row].bit_count()):
-                if chosen & apart[row] == chosen:
-                    chosen |= 1 << row
-            size += chosen.bit_count()
-        return size
-
-    def _between(self, first: int, second: int) -> int:
-        """The rows of other classes in every leaf that holds both rows, which have one class."""
-        known = self.between.get((first, second))
-        if known is not None:
-            return known
-        rows = self.all & ~self.class_of[self.labels[first]]
-        for ranks, below in zip(self.ranks, self.below, strict=True):
-            low, high = sorted((ranks[first], ranks[second]))
-            rows &= below[high] & ~below[low - 1] if low else below[high]
-        for codes, levels in zip(self.codes, self.levels, strict=True):
-            rows &= levels[codes[first]] | levels[codes[second]]
-        if len(self.between) < _MOST_PAIRS:
-            self.between[first, second] = rows
-        return rows
+    def _sets_of_levels(self, rows: np.ndarray) -> list[_Lane]:
+        """The first set of levels that separates two classes: two leaves, so that no other test is better."""
+        is_first = self.labels[rows] == 0
+        for at, codes in enumerate(self.cells[self.space.n_ordered :, rows]):
+            if not len(np.intersect1d(codes[is_first], codes[~is_first])):
+                order = np.concatenate([rows[is_first], rows[~is_first]])
+                cuts = np.array([int(is_first.sum())])
+                return [_Lane(0, self.space.n_ordered + at, order, cuts, 0)]
+        return []
 
     # The search.
 
@@ -192,47 +260,80 @@ class SmallestSearch:
             raise Stopped("time_limit")
         self.n_solved += 1
 
-    def _solve(self, rows: int, depth: int, below: int) -> Iterator[tuple[int, int, int]]:
+    def _solve(self, bits: bytes, depth: int, below: int) -> Iterator[tuple[bytes, int, int]]:
         """Find the best tree of a set if it has fewer leaves than ``below``; yields the sets to solve before."""
-        known = self.part(rows, depth)
-        if known.lower >= min(below, known.value):
+        part, rows = self.parts[bits, depth], self._rows(bits)
+        if part.lower >= min(below, part.value):
             return
-        if self.width is not None:
-            if known.width == self.width or self.n_tries >= _MOST_TRIES:
-                return
-            known.width, self.n_tries = self.width, self.n_tries + self.is_counting
-        self._count()
-        if self.width is None and not known.is_bounded:
-            self._bound(known, rows, depth)
-            if known.lower >= min(below, known.value):
-                return
-        deeper = depth if depth == _NO_LIMIT else depth - 1
-        least = INF
-        for place, left in self._tests_of(rows)[: self.width]:
-            sides = sorted((left, rows ^ left), key=lambda side: (-side.bit_count(), side != left))
-            large, small = (self.part(side, deeper) for side in sides)
-            for side, one, other in ((sides[0], large, small), (sides[1], small, large)):
-                room = min(below, known.value) - other.lower
-                if one.lower >= room:
-                    break
-                if one.lower < one.value:
-                    yield side, deeper, room
-            if large.value + small.value < known.value:
-                known.value, known.place, known.left = large.value + small.value, place, left
-                if known.value <= known.lower:
-                    return
-            least = min(least, large.lower + small.lower)
         if self.width is None:
-            known.lower = max(known.lower, min(least, known.value))
+            self._count()
+            self._bound(part, rows, depth)
+            if part.lower < min(below, part.value):
+                yield from self._by_bounds(part, rows, depth, below)
+        elif part.width != self.width and self.n_tries < _MOST_TRIES:
+            self._count()
+            part.width, self.n_tries = self.width, self.n_tries + self.is_counting
+            for lane in self._lanes(rows)[: self.width]:
+                yield from self._tried(part, lane, lane.first, depth, below)
+                if part.value <= part.lower:
+                    return
 
-    def _bound(self, part: _Part, rows: int, depth: int) -> None:
+    def _by_bounds(self, part: _Part, rows: np.ndarray, depth: int, below: int) -> Iterator[tuple[bytes, int, int]]:
+        """Try tests until no other can have fewer leaves than ``below`` or the best known tree."""
+        least = INF
+        for lane in self._lanes(rows):
+            # Cuts between two that were tried, or the ends: bounds of the left side of the one, the right of the other.
+            waiting = [(-1, len(lane.cuts), 1, 1)]
+            while waiting:
+                before, after, of_left, of_right = waiting.pop()
+                if after - before < 2:
+                    continue
+                if of_left + of_right >= min(below, part.value):
+                    least = min(least, of_left + of_right)
+                    continue
+                at = lane.first if before < 0 and after == len(lane.cuts) else (before + after) // 2
+                yield from self._tried(part, lane, at, depth, below, (of_left, of_right))
+                if part.value <= part.lower:
+                    return
+                one, other = (self._part(side, _deeper(depth))[1].lower for side in _sides(lane, at))
+                least = min(least, one + other)
+                waiting += [(before, at, of_left, other), (at, after, one, of_right)]
+        part.lower = max(part.lower, min(least, part.value))
+
+    def _tried(
+        self, part: _Part, lane: _Lane, at: int, depth: int, below: int, lowers: tuple[int, int] = (1, 1)
+    ) -> Iterator[tuple[bytes, int, int]]:
+        """The best tree with a test, if it has fewer leaves than ``below``; ``lowers``: bounds of its sides.
+
+        The larger side first: its bound is the more telling.
+        """
+        deeper = _deeper(depth)
+        sides = [self._part(side, deeper) for side in _sides(lane, at)]
+        for (_, side), lower in zip(sides, lowers, strict=True):
+            side.lower = max(side.lower, min(lower, side.value))
+        large = int(2 * lane.cuts[at] < len(lane.order))
+        for (bits, side), (_, other) in ((sides[large], sides[1 - large]), (sides[1 - large], sides[large])):
+            room = min(below, part.value) - other.lower
+            if side.lower >= room:
+                break
+            if side.lower < side.value:
+                yield bits, deeper, room
+        value = sides[0][1].value + sides[1][1].value
+        if value < part.value:
+            part.value, part.place, part.left, part.right = value, lane.place, sides[0][0], sides[1][0]
+
+    def _bound(self, part: _Part, rows: np.ndarray, depth: int) -> None:
         """Raise the lower bound of a set by rows that cannot share a leaf."""
+        if part.is_bounded:
+            return
         part.is_bounded = True
-        part.lower = max(part.lower, min(self._apart(rows), part.value))
+        some = rows[:: -(-len(rows) // _MOST_APART)]
+        n_leaves = fewest_leaves(np.ascontiguousarray(self.cells[:, some]), self.space.n_ordered, self.labels[some])
+        part.lower = max(part.lower, min(n_leaves, part.value))
         if 0 <= depth < 60 and part.lower > 1 << depth:
             part.lower = INF
 
-    def _run(self, below: int) -> _Part:
+    def _run(self, below: int) -> None:
         """Solve the whole table; the sets that wait are a stack, since a tree may be deep."""
         waiting = [self._solve(self.all, self.depth, below)]
         while waiting:
@@ -241,7 +342,6 @@ class SmallestSearch:
                 waiting.pop()
             else:
                 waiting.append(self._solve(*wanted))
-        return self.part(self.all, self.depth)
 
     @property
     def depth(self) -> int:
@@ -253,10 +353,12 @@ class SmallestSearch:
 
         The objective is ``INF`` if no tree was found within the limits; if ``lower`` is too, there is none.
         """
-        root, most = self.part(self.all, self.depth), min(self.limits.max_leaves + 1, INF)
+        _, root = self._part(np.arange(self.n), self.depth)
+        most = min(self.limits.max_leaves + 1, INF)
         stopped = ""
+        self.is_counting = value < INF  # without a tree the first pass, which finds one, is not stopped
         try:
-            self._bound(root, self.all, self.depth)
+            self._bound(root, np.arange(self.n), self.depth)
             for width in _WIDTHS:
                 self.width, self.n_tries = width, 0
                 self._run(min(most, value, root.value))
@@ -267,7 +369,7 @@ class SmallestSearch:
         except Stopped as reason:
             stopped = str(reason)
         except KeyboardInterrupt as interrupt:
-            if isinstance(interrupt, Terminated) or is_one_of_many() or min(value, root.value) >= INF:
+            if isinstance(interrupt, Terminated) or is_one_of_many() or min(root.value, value) >= most:
                 raise
             stopped = CTRL_C
         tree, n_leaves = self._tree() if root.value < min(value, most) else (start, value)
@@ -277,16 +379,15 @@ class SmallestSearch:
         """The best tree that is known, and its leaves; sets may have become better since they were chosen."""
         nodes = [(self.all, self.depth)]
         children: list[int] = []
-        for rows, depth in nodes:  # grows while it is read: parents before their children
-            part = self.part(rows, depth)
+        for bits, depth in nodes:  # grows while it is read: parents before their children
+            part = self.parts[bits, depth]
             children.append(len(nodes))
             if part.place >= 0:
-                deeper = depth if depth == _NO_LIMIT else depth - 1
-                nodes += [(part.left, deeper), (rows ^ part.left, deeper)]
+                nodes += [(part.left, _deeper(depth)), (part.right, _deeper(depth))]
         trees: list[Branching | None] = [None] * len(nodes)
         n_leaves = 0
         for at in reversed(range(len(nodes))):
-            part = self.part(*nodes[at])
+            part = self.parts[nodes[at]]
             if part.place < 0:
                 n_leaves += 1
                 continue
@@ -295,23 +396,18 @@ class SmallestSearch:
             trees[at] = Branching(part.place, left, right, trees[first], trees[first + 1])
         return trees[0], n_leaves
 
-    def _table_rows(self, rows: int) -> np.ndarray:
+    def _table_rows(self, bits: bytes) -> np.ndarray:
         """int32[m]: the rows of the table, ascending."""
-        is_held = np.zeros(self.n, bool)
-        is_held[_members(rows)] = True
+        is_held = np.unpackbits(np.frombuffer(bits, np.uint8), count=self.n).astype(bool)
         return np.flatnonzero(is_held[self.group]).astype(np.int32)
 
 
-def _bits(mask: np.ndarray) -> int:
-    """A set of rows from bool[n]."""
-    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+def _deeper(depth: int) -> int:
+    """The permitted levels of the sides of a test."""
+    return depth if depth == _NO_LIMIT else depth - 1
 
 
-def _members(rows: int) -> list[int]:
-    """The rows of a set, ascending."""
-    members = []
-    while rows:
-        lowest = rows & -rows
-        members.append(lowest.bit_length() - 1)
-        rows ^= lowest
-    return members
+def _sides(lane: _Lane, at: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows on either side of a cut."""
+    cut = int(lane.cuts[at])
+    return lane.order[:cut], lane.order[cut:]

@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 DEEPEST = 50  # levels: no search proves as many, and it calls itself once a level
 _LARGEST_PRICE = 2**55  # of a leaf: no table's loss is as large, and four of them are an objective
 _DEPTH = 3  # of a tree of the least loss, if none is given
-_PURE = needs("every leaf of the smallest tree has one class, whatever it holds", objective="loss")
+_LOSSES = needs("the smallest tree has no loss, and each of its leaves counts as one", objective="loss")
+_SIZES = needs("a leaf of the smallest tree may have to hold a single row", objective="loss")
 _MOST_NAMED = 3  # pairs of rows in an error
 _MOST_OF_ONE_TEST = 3  # levels of which one against the rest is every set
 
@@ -83,7 +84,7 @@ class OptimalTreeParams(ColumnParams):
             'The share of misclassified weight, Gini impurity, or entropy ("log_loss" is "entropy").',
             "The variance, or half the Poisson deviance.",
         ),
-        needs=_PURE,
+        needs=_LOSSES,
     )
     max_depth: int | str | None = param(
         by_task(AUTO, _DEPTH), whole(1, DEEPEST), by_task(words(AUTO), NOTHING), NOTHING, unit="edges",
@@ -94,11 +95,11 @@ class OptimalTreeParams(ColumnParams):
             "The work grows with a power of it. None needs ``max_leaf_nodes``.",
         ),
     )  # fmt: skip
-    min_samples_leaf: float = stated(replace(MIN_SAMPLES_LEAF, needs=(_PURE,)))
+    min_samples_leaf: float = stated(replace(MIN_SAMPLES_LEAF, needs=(_SIZES,)))
     max_leaf_nodes: int | None = param(None, any_whole(2), NOTHING, unit="leaves", help="leaves of the tree")
-    min_weight_fraction_leaf: float = stated(replace(MIN_WEIGHT_FRACTION_LEAF, needs=(_PURE,)))
+    min_weight_fraction_leaf: float = stated(replace(MIN_WEIGHT_FRACTION_LEAF, needs=(_SIZES,)))
     ccp_alpha: float = param(
-        0.0, any_real(0.0, None, "left"), unit="loss", help="the price of a leaf", needs=_PURE,
+        0.0, any_real(0.0, None, "left"), unit="loss", help="the price of a leaf", needs=_LOSSES,
         more="In units of the mean loss of a row. Of trees with equal loss the one with the fewest leaves is chosen.",
     )  # fmt: skip
     max_bins: int | None = param(

@@ -17,7 +17,7 @@ from the lower bound until a tree is found, which proves it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -35,20 +35,29 @@ from treewright.grow.optimal.space import Space
 _WIDTHS = (1, 3)  # tests tried per set in the passes before the proof
 _MOST_TRIES = 1_000  # sets of each pass that are counted: more rarely find a smaller tree before the proof does
 _MOST_APART = 1_000  # rows of which a group without a common leaf is searched: pairs times rows of other classes
+_MOST_KEPT = 2**29  # bytes of kept sets; beyond, all are forgotten, and found again where they are needed
+_BYTES = 300  # of a kept set without its rows
 _NO_LIMIT = -1
 
 
 @dataclass(eq=False, slots=True)
 class _Part:
-    """What is known of a set of rows: bounds of its leaves, and the best test that is known with its left side."""
+    """What is known of a set of rows whose tree may have so many levels: bounds of its leaves, and its best test.
 
+    ``rows``: as bits. ``sides``: of that test, whose column is ``place``.
+    """
+
+    rows: bytes
+    depth: int
     lower: int
     value: int
     place: int = -1
-    left: bytes = b""
-    right: bytes = b""
+    sides: tuple[_Part, _Part] | None = None
     is_bounded: bool = False
     width: int = 0  # of the last pass that tried the set
+
+
+_Wanted = Iterator[tuple[_Part, int]]  # sets, and the leaves that a tree of each must have fewer than
 
 
 class _Lane(NamedTuple):
@@ -177,27 +186,25 @@ class SmallestSearch:
         self.width: int | None = None
         self.is_counting = False
         self.n_solved = self.n_tries = 0
-        self.all = self._bits(np.arange(self.n))
+        self.root = self._part(np.arange(self.n), limits.max_depth if limits.max_depth < self.n - 1 else _NO_LIMIT)
 
-    def _bits(self, rows: np.ndarray) -> bytes:
-        """A set of rows, as it is kept."""
+    def _rows(self, part: _Part) -> np.ndarray:
+        """int64[m]: the rows of a set, ascending."""
+        return np.flatnonzero(np.unpackbits(np.frombuffer(part.rows, np.uint8), count=self.n))
+
+    def _part(self, rows: np.ndarray, depth: int) -> _Part:
+        """What is known of a set of rows if its tree may have so many levels."""
         is_held = np.zeros(self.n, bool)
         is_held[rows] = True
-        return np.packbits(is_held).tobytes()
-
-    def _rows(self, bits: bytes) -> np.ndarray:
-        """int64[m]: the rows of a set, ascending."""
-        return np.flatnonzero(np.unpackbits(np.frombuffer(bits, np.uint8), count=self.n))
-
-    def _part(self, rows: np.ndarray, depth: int) -> tuple[bytes, _Part]:
-        """A set of rows as it is kept, and what is known of it if its tree may have so many levels."""
-        bits = self._bits(rows)
+        bits = np.packbits(is_held).tobytes()
         known = self.parts.get((bits, depth))
         if known is None:
+            if len(self.parts) * (_BYTES + len(bits)) > _MOST_KEPT:
+                self.parts.clear()
             n_classes = int(self.is_class[rows].any(axis=0).sum())
             lower = INF if n_classes > 1 and depth == 0 else n_classes
-            known = self.parts[bits, depth] = _Part(lower, 1 if n_classes == 1 else INF)
-        return bits, known
+            known = self.parts[bits, depth] = _Part(bits, depth, lower, 1 if n_classes == 1 else INF)
+        return known
 
     # The tests of a set.
 
@@ -260,28 +267,27 @@ class SmallestSearch:
             raise Stopped("time_limit")
         self.n_solved += 1
 
-    def _solve(self, bits: bytes, depth: int, below: int) -> Iterator[tuple[bytes, int, int]]:
+    def _solve(self, part: _Part, below: int) -> _Wanted:
         """Find the best tree of a set if it has fewer leaves than ``below``; yields the sets to solve before."""
-        part, rows = self.parts[bits, depth], self._rows(bits)
         if part.lower >= min(below, part.value):
             return
         if self.width is None:
             self._count()
-            self._bound(part, rows, depth)
+            self._bound(part)
             if part.lower < min(below, part.value):
-                yield from self._by_bounds(part, rows, depth, below)
+                yield from self._by_bounds(part, below)
         elif part.width != self.width and self.n_tries < _MOST_TRIES:
             self._count()
             part.width, self.n_tries = self.width, self.n_tries + self.is_counting
-            for lane in self._lanes(rows)[: self.width]:
-                yield from self._tried(part, lane, lane.first, depth, below)
+            for lane in self._lanes(self._rows(part))[: self.width]:
+                yield from self._tried(part, lane, lane.first, below)
                 if part.value <= part.lower:
                     return
 
-    def _by_bounds(self, part: _Part, rows: np.ndarray, depth: int, below: int) -> Iterator[tuple[bytes, int, int]]:
+    def _by_bounds(self, part: _Part, below: int) -> _Wanted:
         """Try tests until no other can have fewer leaves than ``below`` or the best known tree."""
         least = INF
-        for lane in self._lanes(rows):
+        for lane in self._lanes(self._rows(part)):
             # Cuts between two that were tried, or the ends: bounds of the left side of the one, the right of the other.
             waiting = [(-1, len(lane.cuts), 1, 1)]
             while waiting:
@@ -292,50 +298,51 @@ class SmallestSearch:
                     least = min(least, of_left + of_right)
                     continue
                 at = lane.first if before < 0 and after == len(lane.cuts) else (before + after) // 2
-                yield from self._tried(part, lane, at, depth, below, (of_left, of_right))
+                left, right = yield from self._tried(part, lane, at, below, (of_left, of_right))
                 if part.value <= part.lower:
                     return
-                one, other = (self._part(side, _deeper(depth))[1].lower for side in _sides(lane, at))
-                least = min(least, one + other)
-                waiting += [(before, at, of_left, other), (at, after, one, of_right)]
+                least = min(least, left.lower + right.lower)
+                waiting += [(before, at, of_left, right.lower), (at, after, left.lower, of_right)]
         part.lower = max(part.lower, min(least, part.value))
 
     def _tried(
-        self, part: _Part, lane: _Lane, at: int, depth: int, below: int, lowers: tuple[int, int] = (1, 1)
-    ) -> Iterator[tuple[bytes, int, int]]:
+        self, part: _Part, lane: _Lane, at: int, below: int, lowers: tuple[int, int] = (1, 1)
+    ) -> Generator[tuple[_Part, int], None, tuple[_Part, _Part]]:
         """The best tree with a test, if it has fewer leaves than ``below``; ``lowers``: bounds of its sides.
 
         The larger side first: its bound is the more telling.
         """
-        deeper = _deeper(depth)
-        sides = [self._part(side, deeper) for side in _sides(lane, at)]
-        for (_, side), lower in zip(sides, lowers, strict=True):
+        cut, deeper = int(lane.cuts[at]), part.depth - (part.depth != _NO_LIMIT)
+        left, right = sides = self._part(lane.order[:cut], deeper), self._part(lane.order[cut:], deeper)
+        for side, lower in zip(sides, lowers, strict=True):
             side.lower = max(side.lower, min(lower, side.value))
-        large = int(2 * lane.cuts[at] < len(lane.order))
-        for (bits, side), (_, other) in ((sides[large], sides[1 - large]), (sides[1 - large], sides[large])):
+        for side, other in (
+            ((right, left), (left, right)) if 2 * cut < len(lane.order) else ((left, right), (right, left))
+        ):
             room = min(below, part.value) - other.lower
             if side.lower >= room:
                 break
             if side.lower < side.value:
-                yield bits, deeper, room
-        value = sides[0][1].value + sides[1][1].value
-        if value < part.value:
-            part.value, part.place, part.left, part.right = value, lane.place, sides[0][0], sides[1][0]
+                yield side, room
+        if left.value + right.value < part.value:
+            part.value, part.place, part.sides = left.value + right.value, lane.place, sides
+        return sides
 
-    def _bound(self, part: _Part, rows: np.ndarray, depth: int) -> None:
+    def _bound(self, part: _Part) -> None:
         """Raise the lower bound of a set by rows that cannot share a leaf."""
         if part.is_bounded:
             return
         part.is_bounded = True
-        some = rows[:: -(-len(rows) // _MOST_APART)]
-        n_leaves = fewest_leaves(np.ascontiguousarray(self.cells[:, some]), self.space.n_ordered, self.labels[some])
+        rows = self._rows(part)
+        rows = rows[:: -(-len(rows) // _MOST_APART)]
+        n_leaves = fewest_leaves(np.ascontiguousarray(self.cells[:, rows]), self.space.n_ordered, self.labels[rows])
         part.lower = max(part.lower, min(n_leaves, part.value))
-        if 0 <= depth < 60 and part.lower > 1 << depth:
+        if 0 <= part.depth < 60 and part.lower > 1 << part.depth:
             part.lower = INF
 
     def _run(self, below: int) -> None:
         """Solve the whole table; the sets that wait are a stack, since a tree may be deep."""
-        waiting = [self._solve(self.all, self.depth, below)]
+        waiting = [self._solve(self.root, below)]
         while waiting:
             wanted = next(waiting[-1], None)
             if wanted is None:
@@ -343,22 +350,16 @@ class SmallestSearch:
             else:
                 waiting.append(self._solve(*wanted))
 
-    @property
-    def depth(self) -> int:
-        """The permitted levels of the whole tree."""
-        return self.limits.max_depth if self.limits.max_depth < self.n - 1 else _NO_LIMIT
-
     def run(self, start: Branching | None, value: int) -> Found:
         """Search from a known consistent tree and its leaves, ``INF`` if none is known.
 
         The objective is ``INF`` if no tree was found within the limits; if ``lower`` is too, there is none.
         """
-        _, root = self._part(np.arange(self.n), self.depth)
-        most = min(self.limits.max_leaves + 1, INF)
+        root, most = self.root, min(self.limits.max_leaves + 1, INF)
         stopped = ""
         self.is_counting = value < INF  # without a tree the first pass, which finds one, is not stopped
         try:
-            self._bound(root, np.arange(self.n), self.depth)
+            self._bound(root)
             for width in _WIDTHS:
                 self.width, self.n_tries = width, 0
                 self._run(min(most, value, root.value))
@@ -377,37 +378,22 @@ class SmallestSearch:
 
     def _tree(self) -> tuple[Branching | None, int]:
         """The best tree that is known, and its leaves; sets may have become better since they were chosen."""
-        nodes = [(self.all, self.depth)]
+        parts = [self.root]
         children: list[int] = []
-        for bits, depth in nodes:  # grows while it is read: parents before their children
-            part = self.parts[bits, depth]
-            children.append(len(nodes))
-            if part.place >= 0:
-                nodes += [(part.left, _deeper(depth)), (part.right, _deeper(depth))]
-        trees: list[Branching | None] = [None] * len(nodes)
-        n_leaves = 0
-        for at in reversed(range(len(nodes))):
-            part = self.parts[nodes[at]]
-            if part.place < 0:
-                n_leaves += 1
-                continue
-            first = children[at]
-            left, right = (self._table_rows(nodes[child][0]) for child in (first, first + 1))
-            trees[at] = Branching(part.place, left, right, trees[first], trees[first + 1])
-        return trees[0], n_leaves
+        for part in parts:  # grows while it is read: parents before their children
+            children.append(len(parts))
+            parts += part.sides or ()
+        trees: list[Branching | None] = [None] * len(parts)
+        for at in reversed(range(len(parts))):
+            part = parts[at]
+            if part.sides is not None:
+                left, right = map(self._table_rows, part.sides)
+                first = children[at]
+                trees[at] = Branching(part.place, left, right, trees[first], trees[first + 1])
+        return trees[0], sum(part.sides is None for part in parts)
 
-    def _table_rows(self, bits: bytes) -> np.ndarray:
+    def _table_rows(self, part: _Part) -> np.ndarray:
         """int32[m]: the rows of the table, ascending."""
-        is_held = np.unpackbits(np.frombuffer(bits, np.uint8), count=self.n).astype(bool)
+        is_held = np.zeros(self.n, bool)
+        is_held[self._rows(part)] = True
         return np.flatnonzero(is_held[self.group]).astype(np.int32)
-
-
-def _deeper(depth: int) -> int:
-    """The permitted levels of the sides of a test."""
-    return depth if depth == _NO_LIMIT else depth - 1
-
-
-def _sides(lane: _Lane, at: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows on either side of a cut."""
-    cut = int(lane.cuts[at])
-    return lane.order[:cut], lane.order[cut:]

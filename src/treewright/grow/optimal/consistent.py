@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import kernel
+from treewright.core.jit import costs, kernel
 from treewright.core.notices import is_one_of_many
 from treewright.exceptions import Terminated
 from treewright.grow.objective import xlogx_table
@@ -98,6 +98,7 @@ def _groups(space: Space) -> tuple[np.ndarray, np.ndarray]:
     return first, group.reshape(-1)
 
 
+@costs(lambda cells, *_rest: float(len(cells)) * cells.shape[1] ** 2)
 @kernel
 def find_apart(
     cells: np.ndarray, orders: np.ndarray, n_ordered: int, labels: np.ndarray, others: np.ndarray, below: np.ndarray,
@@ -316,9 +317,8 @@ class SmallestSearch:
         left, right = sides = self._part(lane.order[:cut], deeper), self._part(lane.order[cut:], deeper)
         for side, lower in zip(sides, lowers, strict=True):
             side.lower = max(side.lower, min(lower, side.value))
-        for side, other in (
-            ((right, left), (left, right)) if 2 * cut < len(lane.order) else ((left, right), (right, left))
-        ):
+        in_turn = ((right, left), (left, right)) if 2 * cut < len(lane.order) else ((left, right), (right, left))
+        for side, other in in_turn:
             room = min(below, part.value) - other.lower
             if side.lower >= room:
                 break

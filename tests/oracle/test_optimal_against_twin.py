@@ -235,6 +235,14 @@ def test_the_proof_alone_finds_the_fewest_leaves(max_depth):
         assert not faults_of_smallest(case, max_depth, is_alone=True), case
 
 
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(("limit", "value"), [("_MOST_KEPT", 2000), ("_MOST_APART", 3)])
+def test_a_search_that_keeps_and_compares_less_finds_the_fewest_leaves(limit, value, monkeypatch):
+    monkeypatch.setattr(consistent, limit, value)
+    for case in consistent_cases(MIXED, few(range(120), 20)):
+        assert not faults_of_smallest(case, None, is_alone=True), case
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("max_depth", [None, 2, 3])
@@ -303,7 +311,6 @@ def test_missing_cells_may_join_a_level_in_the_smallest_tree():
     assert est.get_n_leaves() == 3
 
 
-@pytest.mark.usefixtures("alone")
 def test_order_of_rows_does_not_change_a_stopped_search():
     rng = np.random.default_rng(5)
     X = rng.permutation(np.stack(np.meshgrid(*[np.arange(4)] * 3), -1).reshape(-1, 3))
@@ -312,4 +319,5 @@ def test_order_of_rows_does_not_change_a_stopped_search():
     for max_search in (3, 30, 300):
         est = tw.OptimalTreeClassifier(objective="smallest", max_search=max_search)
         first = dumps(est.fit(X, y).model_)
+        assert not est.proven_
         assert dumps(est.fit(X[order], y[order]).model_) == first, max_search

@@ -364,7 +364,7 @@ class SmallestSearch:
                 self.width, self.n_tries = width, 0
                 self._run(min(most, value, root.value))
                 self.is_counting = True
-            self.width = None
+            self.width, self.is_counting = None, True
             while root.lower < min(root.value, value, most):
                 self._run(root.lower + 1)
         except Stopped as reason:

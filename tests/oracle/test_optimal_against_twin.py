@@ -13,7 +13,7 @@ from naive_optimal import CLASS_LOSSES, NUMBER_LOSSES, Sets, Twin, TwinColumn, T
 from rotating import few
 
 import treewright as tw
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import ParameterError
 from treewright.grow.optimal import consistent, search
 from treewright.learn import optimal
 from treewright.trees.codec import dumps
@@ -263,26 +263,6 @@ def test_weights_do_not_change_the_leaves_of_the_smallest_tree():
     for case in consistent_cases(MIXED, few(range(120), 20)):
         plain, weighted = replace(case, weights=None), replace(case, weights=np.arange(1.0, len(case.y) + 1.0))
         assert smallest(plain).get_n_leaves() == smallest(weighted).get_n_leaves(), case
-
-
-def test_rows_that_contradict_each_other_are_named():
-    X, y = [[0, 1], [2, 2], [0, 1], [2, 2], [2, 2]], ["no", "no", "yes", "yes", "no"]
-    with pytest.raises(DataError, match=r"2 of them .*: rows 0 \(no\) and 2 \(yes\); 1 \(no\) and 3 \(yes\)\. .*loss"):
-        tw.OptimalTreeClassifier(objective="smallest").fit(X, y)
-
-
-@pytest.mark.parametrize("given", [{"ccp_alpha": 0.1}, {"min_samples_leaf": 2}, {"min_weight_fraction_leaf": 0.1}])
-def test_what_asks_for_errors_does_not_go_with_the_smallest_tree(given):
-    with pytest.raises(ParameterError, match=next(iter(given))):
-        tw.OptimalTreeClassifier(objective="smallest", **given).fit([[0], [1]], [0, 1])
-
-
-def test_limits_without_a_consistent_tree_are_named():
-    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
-    with pytest.raises(ParameterError, match="max_leaf_nodes=3"):
-        tw.OptimalTreeClassifier(objective="smallest", max_leaf_nodes=3).fit(X, y)
-    with pytest.raises(ParameterError, match="max_depth=1"):
-        tw.OptimalTreeClassifier(objective="smallest", max_depth=1).fit(X, y)
 
 
 def test_a_stopped_search_has_a_consistent_tree_and_a_bound():

@@ -603,8 +603,9 @@ class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classif
     of cuts); what is new is described in the decision record on optimal trees.
 
     ``objective="smallest"`` searches the same tests for the tree with the fewest leaves that makes no error on the
-    training rows. It is meant for small tables: give larger ones a ``max_search``. Rows that are equal in every column
-    but have different classes are an error that names them.
+    training rows, without a limit of depth unless there is a ``max_depth``. Rows that are equal in every column but
+    have different classes are an error that names them. ``objective_`` and ``lower_bound_`` are then leaves, and
+    ``gap_`` is the share of the leaves that may be too many.
 
     Examples
     --------

@@ -229,6 +229,8 @@ def _smallest(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
     space = space_of(problem)
     _refuse_contradictions(space, dataset, labels)
     limits = _limits(params, len(dataset))
+    if params.max_depth is None:  # a limit of leaves is one of levels too, but then a set would be kept for each level
+        limits = replace(limits, max_depth=len(dataset))
     known = _known(dataset, params, limits, n_threads)
     optimal = grow_smallest(space, policy, labels, dataset.n_classes[0], limits, known)
     if optimal.found.objective >= INF:

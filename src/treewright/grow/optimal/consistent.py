@@ -34,7 +34,7 @@ from treewright.grow.optimal.space import Space
 
 _WIDTHS = (1, 3)  # tests tried per set in the passes before the proof
 _MOST_TRIES = 1_000  # sets of each pass that are counted: more rarely find a smaller tree before the proof does
-_MOST_APART = 1_000  # rows of which a group without a common leaf is searched: pairs times rows of other classes
+_MOST_APART = 1_000  # rows of which a group without a common leaf is searched: it takes pairs x columns x words
 _MOST_KEPT = 2**29  # bytes of kept sets; beyond, all are forgotten, and found again where they are needed
 _BYTES = 300  # of a kept set without its rows
 _NO_LIMIT = -1

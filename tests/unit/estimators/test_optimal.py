@@ -153,6 +153,15 @@ def test_folds_of_the_smallest_tree_are_scored():
     assert found.mean >= 27 / 30  # a fold may miss the rows next to its own cut
 
 
+@pytest.mark.parametrize("ensemble", [tw.BaggingClassifier, tw.AdaBoostClassifier])
+@pytest.mark.parametrize("objective", ["loss", "smallest"])
+def test_ensembles_of_optimal_trees_are_saved(ensemble, objective, tmp_path):
+    member = tw.OptimalTreeClassifier(objective=objective, max_search=10)
+    est = ensemble(member, n_estimators=2).fit(X, Y)
+    est.save(tmp_path / "m.tw")
+    assert (tw.load(tmp_path / "m.tw").predict(X) == est.predict(X)).all()
+
+
 STOPPED = """
     import signal, threading, warnings
     import numpy as np

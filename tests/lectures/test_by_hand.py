@@ -393,3 +393,19 @@ def test_chaid_merges_the_soils_that_differ_least_and_pays_for_the_choice():
     # One degree of freedom; 3 ways to make two groups of three.
     assert est.audit()[0].p_value == pytest.approx(3 * math.erfc(math.sqrt(merged / 2)), rel=1e-9)
     assert free.audit()[0].p_value == pytest.approx(math.erfc(math.sqrt(merged / 2)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("table", "n_leaves"), [("tennis_numeric", 5), ("tennis", 5), ("restaurant", 5), ("contact_lenses", 7)]
+)
+def test_no_smaller_tree_is_without_errors(table, n_leaves):
+    columns, target = textbook(table)
+    for name in ("temperature", "humidity") if table == "tennis_numeric" else ():
+        columns[name] = [float(cell) for cell in columns[name]]
+    est = tw.OptimalTreeClassifier(objective="smallest").fit(columns, target)
+    assert (est.get_n_leaves(), est.proven_, est.score(columns, target)) == (n_leaves, True, 1.0)
+
+
+def test_no_tree_of_two_leaves_is_without_errors_on_the_movies():
+    est = tw.OptimalTreeClassifier(objective="smallest").fit(CLEAN, LIKED)
+    assert (est.get_n_leaves(), est.proven_) == (3, True)

@@ -192,6 +192,7 @@ def optimal_trees() -> Iterator[tuple[str, Callable[[], Any]]]:
                 x, y, sample_weight=w
             ),
         )
+    yield "optimal smallest", lambda: tw.OptimalTreeClassifier(objective="smallest", max_search=40).fit(T, odd)
     yield "optimal numbers", lambda: tw.OptimalTreeRegressor(**few).fit(T, SCORE)
     yield "optimal counts", lambda: tw.OptimalTreeRegressor(criterion="poisson", **few).fit(T, COUNTS)
 

@@ -493,10 +493,11 @@ class OptimalTreeClassifier:
         self,
         *,
         criterion: str = "misclassification",
-        max_depth: int | None = 3,
+        max_depth: int | str | None = "auto",
         max_leaf_nodes: int | None = None,
         ccp_alpha: float = 0.0,
         max_search: int | None = 2000,
+        objective: str = "loss",
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_bins: int | None = None,
@@ -517,9 +518,9 @@ class OptimalTreeClassifier:
         criterion : {"misclassification", "gini", "entropy", "log_loss"}, default "misclassification"
             The loss of a leaf, of which the tree has the least sum. The share of misclassified weight, Gini impurity,
             or entropy ("log_loss" is "entropy").
-        max_depth : int from 1 to 50 or None, default 3
-            Depth of the deepest leaf; the root has depth 0. The work grows with a power of it. None needs
-            ``max_leaf_nodes``.
+        max_depth : int from 1 to 50, "auto" or None, default "auto"
+            Depth of the deepest leaf; the root has depth 0. The work grows with a power of it. "auto" is 3, or no limit
+            with ``objective="smallest"``; else None needs ``max_leaf_nodes``.
         max_leaf_nodes : int >= 2, optional
             Leaves of the tree.
         ccp_alpha : float >= 0, default 0.0
@@ -528,7 +529,10 @@ class OptimalTreeClassifier:
             it.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
-            same on every machine.
+            same on every machine. With ``objective="smallest"`` each set of rows whose tests are tried is one.
+        objective : {"loss", "smallest"}, default "loss"
+            What the tree has the least of. "loss" is the loss of the leaves with their price. "smallest" is the number
+            of leaves, of all trees without an error on the training rows.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
@@ -567,7 +571,7 @@ class OptimalTreeRegressor:
         self,
         *,
         criterion: str = "squared_error",
-        max_depth: int | None = 3,
+        max_depth: int | str | None = 3,
         max_leaf_nodes: int | None = None,
         ccp_alpha: float = 0.0,
         max_search: int | None = 2000,

@@ -548,7 +548,8 @@ class _Searched(SingleTree):
     Attributes
     ----------
     objective_ : float
-        Loss of the tree on the training rows, per unit of weight, plus ``ccp_alpha`` for each leaf.
+        Loss of the tree on the training rows, per unit of weight, plus ``ccp_alpha`` for each leaf; its leaves, if
+        ``objective="smallest"``.
     lower_bound_ : float
         No tree that the search considers has a smaller objective.
     gap_ : float, 0 to 1
@@ -601,6 +602,11 @@ class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classif
     Branch and bound as in Mazumder, Meng and Wang 2022 and in van der Linden, de Weerdt and Demirovic 2025 (intervals
     of cuts); what is new is described in the decision record on optimal trees.
 
+    ``objective="smallest"`` searches the same tests for the tree with the fewest leaves that makes no error on the
+    training rows, without a limit of depth unless there is a ``max_depth``. Rows that are equal in every column but
+    have different classes are an error that names them. ``objective_`` and ``lower_bound_`` are then leaves, and
+    ``gap_`` is the share of the leaves that may be too many.
+
     Examples
     --------
     >>> import treewright as tw
@@ -608,6 +614,9 @@ class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classif
     >>> est = tw.OptimalTreeClassifier(max_depth=2).fit(X, ["no", "yes", "yes", "no"])
     >>> est.proven_, est.objective_, est.get_n_leaves()
     (True, 0.0, 4)
+    >>> smallest = tw.OptimalTreeClassifier(objective="smallest").fit(X, ["no", "yes", "yes", "yes"])
+    >>> smallest.proven_, smallest.objective_, smallest.lower_bound_
+    (True, 3.0, 3.0)
     """
 
 

@@ -332,6 +332,7 @@ NEEDED: dict[str, dict[str, type | tuple[type, ...]]] = {
     "chaid": {
         "alpha": (int, float), "alpha_merge": (int, float), "bonferroni": bool, "exhaustive": bool, "n_bins": int,
     },
+    "optimal": {"criterion": str, "min_weight_fraction_leaf": (int, float)},
 }  # fmt: skip
 UNITS: dict[object, float] = {2: 1.0, "e": LOG_OF_2}
 LARGEST = 1e150  # the squares of a million such numbers add up to a float64

@@ -114,6 +114,9 @@ def proof_of(facts: Mapping[str, Any]) -> str:
     'proven: no tree of depth 3 has a smaller loss'
     >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.15, "is_proven": False, "stopped": "max_search=9"}})
     'not proven: the least loss is at most 25.0 % smaller (stopped by max_search=9)'
+    >>> smallest = {"objective": "smallest", "max_depth": None}
+    >>> proof_of({"optimal": {"objective": 5.0, "lower_bound": 5.0, "is_proven": True}, "parameters": smallest})
+    'proven: no consistent tree has fewer than 5 leaves'
     """
     found, parameters = facts.get("optimal"), facts.get("parameters", {})
     if (
@@ -122,16 +125,21 @@ def proof_of(facts: Mapping[str, Any]) -> str:
         or not {"objective", "lower_bound", "is_proven"} <= found.keys()
     ):
         return ""
-    searched = found.get("searched")
-    over = f" over {searched}" if searched else ""
-    if found["is_proven"]:
-        sizes = (("max_depth", "of depth {}"), ("max_leaf_nodes", "with {} leaves"))
-        of = " ".join(form.format(parameters[name]) for name, form in sizes if parameters.get(name) is not None)
-        price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
-        return f"proven: no tree{' ' * bool(of)}{of}{over} has a smaller loss{price}"
-    gap = gap_of(found)
+    is_smallest = parameters.get("objective") == "smallest"
+    sizes = (("max_depth", "of depth {}"), ("max_leaf_nodes", "with {} leaves"))[: 1 if is_smallest else 2]
+    limits = [form.format(parameters[name]) for name, form in sizes if parameters.get(name) is not None]
+    if found.get("searched"):
+        limits.append(f"over {found['searched']}")
+    of = "".join(f" {limit}" for limit in limits)
     stopped = f" (stopped by {found['stopped']})" if found.get("stopped") else ""
-    return f"not proven: the least loss is at most {100.0 * gap:.1f} % smaller{stopped}"
+    if is_smallest:
+        if found["is_proven"]:
+            return f"proven: no consistent tree{of} has fewer than {found['objective']:.0f} leaves"
+        return f"not proven: a consistent tree{of} has at least {found['lower_bound']:.0f} leaves{stopped}"
+    if found["is_proven"]:
+        price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
+        return f"proven: no tree{of} has a smaller loss{price}"
+    return f"not proven: the least loss is at most {100.0 * gap_of(found):.1f} % smaller{stopped}"
 
 
 class Form(NamedTuple):

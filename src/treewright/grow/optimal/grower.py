@@ -1,7 +1,7 @@
 """Optimal trees. In: rows, a loss, limits, trees that are known. Out: ``Optimal``: the tree, and what is proved of it.
 
 branching_of     a known tree as the search has trees, pruned by the objective: the incumbent at the start
-Search.run       the best tree, or the best so far
+Search.run       the best tree, or the best so far; SmallestSearch.run: the smallest consistent one
 plan_of          its tests
 tree_of          the tree that the rows make of them
 """
@@ -18,7 +18,8 @@ from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.plan import LEAF, Plan, tree_of
 from treewright.grow.by_node.search import Policy
-from treewright.grow.optimal.losses import Loss, weight_of
+from treewright.grow.optimal.consistent import SmallestSearch
+from treewright.grow.optimal.losses import Loss, class_loss, weight_of
 from treewright.grow.optimal.pairs import INF, sum_rows
 from treewright.grow.optimal.search import Branching, Found, Limits, Search
 from treewright.grow.optimal.space import Space
@@ -62,6 +63,32 @@ def grow_optimal(
                 found = replace(found, tree=branching, objective=objective, lower=min(found.lower, objective))
     root = all_instances(space.problem, is_sorted=False)
     return Optimal(tree_of(space.problem, policy, root, plan_of(space, found.tree)), found, value, limits.price)
+
+
+def grow_smallest(
+    space: Space, policy: Policy, labels: np.ndarray, n_classes: int, limits: Limits, known: Iterable[Tree]
+) -> Optimal:
+    """The consistent tree with the fewest leaves, which are its objective: ``INF`` if none was found within the limits.
+
+    Parameters
+    ----------
+    labels : int[n]
+        Classes of the rows, without contradictions.
+    known : iterable of Tree
+        Grown on the same rows within the same limits; those that are not consistent are ignored.
+    """
+    loss, _ = class_loss(labels, n_classes, None, "misclassification")
+    start: Branching | None = None
+    value = int(loss.largest.min())  # an error costs more than any number of leaves: from here on a tree has errors
+    is_known = False
+    for tree in known:
+        branching, n_leaves = branching_of(space, loss, tree, Limits(limits.max_depth, limits.max_leaves, price=1))
+        if n_leaves < value:
+            start, value, is_known = branching, n_leaves, True
+    first = value if is_known else INF
+    found = SmallestSearch(space, labels, limits, n_classes == 2).run(start, first)
+    tree = tree_of(space.problem, policy, all_instances(space.problem), plan_of(space, found.tree))
+    return Optimal(tree, found, first, 0)
 
 
 def branching_of(space: Space, loss: Loss, tree: Tree, limits: Limits) -> tuple[Branching | None, int]:

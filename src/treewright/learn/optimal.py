@@ -5,13 +5,14 @@ The search (``grow.optimal``) begins with the trees that CART grows within the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from treewright.core import progress
 from treewright.core.notices import warn
 from treewright.data.dataset import Dataset
 from treewright.data.memory import check_fits
@@ -24,6 +25,7 @@ from treewright.grow.optimal.space import space_of
 from treewright.learn.data_checks import warn_of_odd_columns
 from treewright.learn.params import (
     CLASS_WEIGHT,
+    LOUDNESS,
     MAX_BINS,
     MIN_SAMPLES_LEAF,
     MIN_WEIGHT_FRACTION_LEAF,
@@ -44,7 +46,7 @@ from treewright.learn.params import (
 from treewright.learn.registry import OPTIMAL
 from treewright.learn.single import TreeParams, grow_cart, problem_and_policy
 from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
-from treewright.trees.facts import proof_of
+from treewright.trees.facts import gap_of, proof_of
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 
 DEEPEST = 50  # levels: no search proves as many, and it calls itself once a level
 _LARGEST_PRICE = 2**55  # of a leaf: no table's loss is as large, and four of them are an objective
+_BETWEEN_REPORTS = 0.05  # seconds: a subproblem may take a millionth of one
+_UNSEEN = 2**20  # units: a billionth of the table's loss; the price of leaves is less where none is asked for
 _MOST_OF_ONE_TEST = 3  # levels of which one against the rest is every set
 
 
@@ -101,6 +105,7 @@ class OptimalTreeParams(ColumnParams):
         "direction", words("direction", "error"), help="the branch that missing values follow",
         more="The better of both is searched; or missing values are an error.",
     )  # fmt: skip
+    verbose: int = stated(LOUDNESS)
 
     def check_size(self, n_rows: int, n_columns: int) -> None:
         """Each column twice (missing cells on either side): rank and order, for the rows of two nodes a level."""
@@ -137,7 +142,8 @@ def train_optimal(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -
             f"set max_depth, or at most {DEEPEST + 1} leaves"
         )
     dataset = with_every_cell(dataset, params)
-    optimal, unit = _searched(dataset, params, n_threads)
+    with progress.bar_where_nobody_listens(bool(params.verbose)):
+        optimal, unit = _searched(dataset, params, n_threads)
     warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, int(optimal.tree.feature[0]))
     model = model_of(
         dataset, (optimal.tree,), params, combine="single", criterion=params.criterion, missing=params.missing,
@@ -164,15 +170,48 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
     limits = Limits(
         max_depth=depth,
         max_leaves=2 ** min(depth, 40) if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
-        min_rows=count_of(params.min_samples_leaf, n),
+        min_rows=min(count_of(params.min_samples_leaf, n), n),  # the root is always a leaf
         min_weight=int(np.ceil(float(params.min_weight_fraction_leaf) * float(loss.weights.sum()) * (1.0 - 1e-12))),
         price=max(1, round(min(finite(params.ccp_alpha) * total / unit, _LARGEST_PRICE))),
         max_search=None if params.max_search is None else int(params.max_search),
         is_late=None if params.time_limit is None else lambda: monotonic() - begun > float(params.time_limit or 0.0),
+        listen=_listener(params, unit / total, begun) if progress.is_heard() else None,
     )
     has_subsets = not dataset.classes or dataset.n_classes[0] == 2
     known = _known(dataset, params, limits, n_threads)
     return grow_optimal(space_of(problem, bins), policy, loss, limits, known, has_subsets), unit / total
+
+
+def _listener(params: OptimalTreeParams, unit: float, begun: float) -> Callable[[int, int, int], None]:
+    """What reports the search: the share of what it may use; without limits the share of the loss that is proved.
+
+    ``unit``: mean loss of a row of a unit of the objective.
+    """
+    next_report = begun
+
+    def shown(objective: int) -> float:
+        return objective * unit if objective > _UNSEEN else 0.0
+
+    def listen(n_solved: int, objective: int, lower: int) -> None:
+        nonlocal next_report
+        now = monotonic()
+        if now < next_report:
+            return
+        next_report = now + _BETWEEN_REPORTS
+        used = []
+        if params.max_search is not None:
+            used.append(n_solved / int(params.max_search))
+        if params.time_limit is not None:
+            used.append((now - begun) / float(params.time_limit))
+        found = {"objective": shown(objective), "lower_bound": shown(lower), "is_proven": lower >= objective}
+        of = "" if params.max_search is None else f" of {int(params.max_search):,}"
+        progress.report(
+            max(used) if used else lower / max(objective, 1),
+            f"searching: loss {found['objective']:.4g}, bound {found['lower_bound']:.4g}, "
+            f"gap {100.0 * gap_of(found):.1f} %, {n_solved:,}{of} subproblems",
+        )
+
+    return listen
 
 
 def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_threads: int) -> list[Tree]:
@@ -194,8 +233,11 @@ def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_thread
 def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: float) -> dict[str, Any]:
     """What the model says of the search: objectives are losses per unit of weight, with the price of the leaves."""
     found, alpha = optimal.found, finite(params.ccp_alpha)
-    n_leaves = optimal.tree.n_leaves
-    objective = (found.objective - n_leaves * optimal.price) * unit + n_leaves * alpha
+
+    def in_losses(objective: int, n_leaves: int) -> float:
+        return (objective - n_leaves * optimal.price) * unit + n_leaves * alpha
+
+    objective = in_losses(found.objective, optimal.tree.n_leaves)
     is_proven = found.lower >= found.objective
     # Of the price that prefers fewer leaves when nothing else does, a bound holds that of one leaf at least.
     bound = objective if is_proven else min(objective, max(0.0, (found.lower - optimal.price) * unit + alpha))
@@ -206,6 +248,8 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
         "n_solved": found.n_solved,
         "stopped": found.stopped,
         "searched": _searched_tests(dataset, params),
+        "greedy_objective": in_losses(optimal.start, optimal.start_leaves),
+        "greedy_leaves": optimal.start_leaves,
     }
 
 

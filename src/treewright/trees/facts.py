@@ -234,6 +234,8 @@ PROOF = {
     "n_solved": INTEGER,
     "stopped": TEXT,
     "searched": TEXT,
+    "greedy_objective": NUMBER,
+    "greedy_leaves": INTEGER,
 }
 
 

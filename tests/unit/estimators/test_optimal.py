@@ -1,6 +1,7 @@
 """What an optimal tree says of its proof, and what it refuses."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 import treewright as tw
+from treewright.core.progress import listen
 from treewright.exceptions import ModelFileError, ParameterError
+from treewright.learn import optimal
 from treewright.trees.facts import check_forms, proof_of
 
 RNG = np.random.default_rng(3)
@@ -62,6 +65,71 @@ def test_a_search_counts_no_more_subproblems_than_it_may():
     found = est.model_.facts["optimal"]
     assert (est.proven_, found["n_solved"], found["stopped"]) == (False, 5, "max_search=5")
     assert 0.0 < est.gap_ <= 1.0
+
+
+def test_the_limits_of_a_leaf_do_not_hold_for_the_root():
+    est = tw.OptimalTreeClassifier(min_samples_leaf=121).fit(X, Y)
+    least = min(Y.mean(), 1 - Y.mean())
+    assert (est.get_n_leaves(), est.proven_, est.objective_) == (1, True, pytest.approx(least))
+
+
+SEARCHING = re.compile(
+    r"searching: loss ([\d.]+), bound ([\d.]+), gap ([\d.]+) %, ([\d,]+)(?: of ([\d,]+))? subproblems"
+)
+
+
+def searched_with_a_listener(monkeypatch, **params):
+    """The fitted estimator, the shares and the numbers of each report of the search."""
+    monkeypatch.setattr(optimal, "_BETWEEN_REPORTS", 0.0)
+    heard = []
+    with listen(lambda done, what: heard.append((done, what))):
+        est = tw.OptimalTreeClassifier(**params).fit(X, Y)
+    found = [(done, SEARCHING.fullmatch(what)) for done, what in heard if what.startswith("searching")]
+    return est, [done for done, _ in found], [match.groups() for _, match in found]
+
+
+def test_a_search_reports_loss_bound_gap_and_what_it_used(monkeypatch):
+    est, shares, told = searched_with_a_listener(monkeypatch, max_depth=3, max_search=40)
+
+    assert [int(used) for *_, used, _ in told] == list(range(1, 41))
+    assert {most for *_, most in told} == {"40"}
+    assert shares == [number / 40 for number in range(1, 41)]
+    losses, bounds = ([float(each[at]) for each in told] for at in (0, 1))
+    assert losses == sorted(losses, reverse=True)
+    assert bounds == sorted(bounds)
+    loss, bound, gap = map(float, told[-1][:3])
+    assert (loss, bound) == pytest.approx((est.objective_, est.lower_bound_), rel=1e-3)
+    assert gap == pytest.approx(100 * est.gap_, abs=0.05)
+
+
+def test_without_limits_of_the_search_the_share_is_that_of_the_bound(monkeypatch):
+    est, shares, told = searched_with_a_listener(monkeypatch, max_depth=2, ccp_alpha=0.02, max_search=None)
+
+    assert told[0][-1] is None
+    assert [round(float(bound) / float(loss), 2) for loss, bound, *_ in told] == pytest.approx(shares, abs=0.01)
+    assert float(told[-1][0]) >= est.objective_ >= float(told[-1][1])
+
+
+def test_a_search_to_which_nobody_listens_computes_no_report(monkeypatch, tmp_path):
+    told = []
+    monkeypatch.setattr(optimal, "_listener", lambda *given: told.append(given))
+    quiet = tw.OptimalTreeClassifier(max_search=40).fit(X, Y)
+    assert not told
+    monkeypatch.undo()
+    heard, *_ = searched_with_a_listener(monkeypatch, max_search=40)
+    for est, name in ((quiet, "quiet.tw"), (heard, "heard.tw")):
+        est.save(tmp_path / name)
+    assert (tmp_path / "quiet.tw").read_bytes() == (tmp_path / "heard.tw").read_bytes()
+
+
+@pytest.mark.parametrize(("verbose", "is_shown"), [(0, False), (1, True)])
+def test_the_search_is_shown_where_it_is_asked_for(capfd, verbose, is_shown):
+    tw.OptimalTreeClassifier(verbose=verbose).fit(X, Y)
+
+    out, err = capfd.readouterr()
+
+    assert not out
+    assert bool(SEARCHING.search(err.replace("\n", " "))) == is_shown
 
 
 def test_facts_written_by_hand_are_refused_or_harmless():

@@ -26,11 +26,15 @@ from treewright.trees.arrays import Tree
 
 @dataclass(frozen=True, eq=False)
 class Optimal:
-    """A tree, what the search found, the objective of the best tree that was known before, and the price of a leaf."""
+    """A tree, what the search found, and the price of a leaf.
+
+    ``start``, ``start_leaves``: the objective and the leaves of the best tree that was known before.
+    """
 
     tree: Tree
     found: Found
     start: int
+    start_leaves: int
     price: int
 
 
@@ -48,13 +52,25 @@ def grow_optimal(
     """
     start: Branching | None = None
     value = INF
-    for tree in known:
-        branching, objective = branching_of(space, loss, tree, limits)
+    for cart in known:
+        branching, objective = branching_of(space, loss, cart, limits)
         if objective < value:
             start, value = branching, objective
     found = Search(space, loss, limits, has_subsets).run(start, value)
     root = all_instances(space.problem)
-    return Optimal(tree_of(space.problem, policy, root, plan_of(space, found.tree)), found, value, limits.price)
+    tree = tree_of(space.problem, policy, root, plan_of(space, found.tree))
+    return Optimal(tree, found, value, _n_leaves(start), limits.price)
+
+
+def _n_leaves(tree: Branching | None) -> int:
+    waiting, n = [tree], 0
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            n += 1
+        else:
+            waiting += [node.left, node.right]
+    return n
 
 
 def branching_of(space: Space, loss: Loss, tree: Tree, limits: Limits) -> tuple[Branching | None, int]:

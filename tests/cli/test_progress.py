@@ -37,7 +37,7 @@ def test_compare_in_a_pipe_counts_candidates_and_folds(command, penguins, impati
 
 
 def test_the_search_of_an_optimal_tree_in_a_pipe_tells_loss_bound_and_gap(command, penguins, impatient):
-    said = command("fit", penguins, "--target", "species", "--algorithm", "optimal", "--set", "max_depth=3")
+    said = command("fit", penguins, "--target", "species", "--algorithm", "optimal", "--set", "max_depth=5")
 
     assert said.returncode == 0, said.stderr
     told = r"treewright: searching: loss [\d.e-]+, bound [\d.e-]+, gap [\d.]+ %, [\d,]+ of 2,000 subproblems \("

@@ -238,9 +238,11 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
         return (objective - n_leaves * optimal.price) * unit + n_leaves * alpha
 
     objective = in_losses(found.objective, optimal.tree.n_leaves)
-    is_proven = found.lower >= found.objective
     # Of the price that prefers fewer leaves when nothing else does, a bound holds that of one leaf at least.
-    bound = objective if is_proven else min(objective, max(0.0, (found.lower - optimal.price) * unit + alpha))
+    bound = max(0.0, (found.lower - optimal.price) * unit + alpha)
+    # A loss of 0 is the least, whether or not a tree with fewer leaves has it too.
+    is_proven = found.lower >= found.objective or bound >= objective
+    bound = objective if is_proven else bound
     return {
         "objective": objective,
         "lower_bound": bound,

@@ -1629,8 +1629,8 @@ def what_optimum_gives_up(audit: Audit) -> str:
         return f": it gains as much, and the optimal tree needs it for {below}"
     ahead = f"{n_better} of the {len(audit.rows)} tests above {'gains' if n_better == 1 else 'gain'} more"
     return (
-        f": {ahead} than its {paper.number(max(own, 0.0))}. The optimal tree gives up {paper.number(best - own)} of gain "
-        f"here, for {below}, where the best test alone would leave {paper.number(here - best)}"
+        f": {ahead} than its {paper.number(max(own, 0.0))}. The optimal tree gives up {paper.number(best - own)} of "
+        f"gain here, for {below}, where the best test alone would leave {paper.number(here - best)}"
     )
 
 

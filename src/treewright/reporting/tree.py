@@ -83,11 +83,12 @@ def _lost(found: Mapping[str, Any], n_leaves: int) -> str:
     """What the greedy tree loses."""
     objective, greedy, leaves = found["objective"], found["greedy_objective"], found["greedy_leaves"]
     if greedy - objective > _ROUNDING * greedy:
-        more = f", {100.0 * (greedy / objective - 1.0):.0f} % more" if objective > 0.0 else ""
-        return f"Growing greedily loses {amount(greedy - objective)}{more}."
+        more = f" ({100.0 * (greedy / objective - 1.0):.0f} %)" if objective > 0.0 else ""
+        return f"The best tree of CART within the same limits loses {amount(greedy - objective)} more{more}."
     if leaves > n_leaves:
-        return f"Growing greedily takes {counted(leaves - n_leaves, 'leaf', 'leaves')} more for the same loss."
-    return "Growing greedily loses nothing here."
+        more = counted(leaves - n_leaves, "more leaf", "more leaves")
+        return f"The best tree of CART within the same limits needs {more} for the same loss."
+    return "CART within the same limits finds the same loss."
 
 
 def tree_with_test_rows(part: TreePart, data: ReportData, *, audited: bool = True) -> TreePart:

@@ -482,4 +482,4 @@ def test_an_optimal_test_that_gains_as_much_as_the_best_gives_nothing_up():
 def test_the_audit_of_a_loaded_optimal_tree_is_that_of_the_estimator(tmp_path):
     est = tw.OptimalTreeClassifier(max_depth=2).fit(SWITCHES, LAMP)
     est.save(tmp_path / "m.tw")
-    assert str(tw.load(tmp_path / "m.tw").audit(0, SWITCHES, LAMP)) == str(est.audit(0))
+    assert str(tw.load(tmp_path / "m.tw").audit(SWITCHES, LAMP)) == str(est.audit(0))

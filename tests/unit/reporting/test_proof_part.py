@@ -30,18 +30,19 @@ def test_what_greedy_lost_is_the_difference_to_carts_tree():
     assert proof.words == "Proven: no tree of depth 2 has a smaller loss."
     assert proof.greedy_objective == pytest.approx(1 - greedy.score(LAMP, LIGHT)) == pytest.approx(1 / 6)
     assert (proof.objective, proof.lower_bound, proof.gap, proof.n_leaves) == (0.0, 0.0, 0.0, 4)
-    assert proof.lost == "Growing greedily loses 0.1667."
+    assert proof.lost == "The best tree of CART within the same limits loses 0.1667 more."
 
 
 def test_leaves_that_greedy_takes_more_are_told_where_the_loss_is_the_same():
-    table = [[0, 0], [1, 2], [1, 0], [2, 1], [2, 2], [0, 1], [0, 2], [2, 0]]
-    target = [1, 1, 0, 0, 1, 0, 1, 0]
+    # Yes if the first two are 1; the third gains more than either.
+    table = [[1, 1, 1]] * 3 + [[1, 0, 1], [0, 1, 1]] + [[1, 0, 0], [0, 1, 0]] * 2
+    target = [1] * 3 + [0] * 6
     est = tw.OptimalTreeClassifier(max_depth=3).fit(table, target)
     proof = tw.report(est, table, target, cv=None).summary.proof
 
     assert (proof.objective, proof.greedy_objective) == (0.0, 0.0)
-    assert (proof.n_leaves, proof.greedy_leaves) == (4, 5)
-    assert proof.lost == "Growing greedily takes 1 leaf more for the same loss."
+    assert (proof.n_leaves, proof.greedy_leaves) == (3, 4)
+    assert proof.lost == "The best tree of CART within the same limits needs 1 more leaf for the same loss."
 
 
 def test_the_price_of_leaves_is_in_every_number():
@@ -56,7 +57,7 @@ def test_the_price_of_leaves_is_in_every_number():
 def test_where_greedy_is_optimal_it_loses_nothing():
     proof = page_of(max_depth=1).summary.proof
 
-    assert proof.lost == "Growing greedily loses nothing here."
+    assert proof.lost == "CART within the same limits finds the same loss."
 
 
 def test_a_tree_that_was_pruned_or_is_of_another_algorithm_has_no_proof():
@@ -74,5 +75,5 @@ def test_a_file_that_states_no_greedy_loss_has_its_proof_alone():
     page = tw.report(model, LAMP, LIGHT, cv=None)
 
     assert page.summary.proof.lost == ""
-    assert "the best of CART" not in page.html
+    assert "CART, pruned" not in page.html
     assert json.loads(page.to_json())["proof"]["greedy_objective"] is None

@@ -177,9 +177,14 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
         is_late=None if params.time_limit is None else lambda: monotonic() - begun > float(params.time_limit or 0.0),
         listen=_listener(params, unit / total, begun) if progress.is_heard() else None,
     )
-    has_subsets = not dataset.classes or dataset.n_classes[0] == 2
     known = _known(dataset, params, limits, n_threads)
-    return grow_optimal(space_of(problem, bins), policy, loss, limits, known, has_subsets), unit / total
+    optimal = grow_optimal(space_of(problem, bins), policy, loss, limits, known, _orders_levels(dataset))
+    return optimal, unit / total
+
+
+def _orders_levels(dataset: Dataset) -> bool:
+    """Whether the best set of levels is among those in the order of their means: for two classes, and for numbers."""
+    return not dataset.classes or dataset.n_classes[0] == 2
 
 
 def _listener(params: OptimalTreeParams, unit: float, begun: float) -> Callable[[int, int, int], None]:
@@ -259,5 +264,7 @@ def _searched_tests(dataset: Dataset, params: OptimalTreeParams) -> str:
     """Which tests were searched, where that is less than all; empty if every tree was."""
     nominal = [column for column in dataset.schema.used if column.kind == "nominal"]
     has_sets = any(len(column.levels) + column.missing_seen > _MOST_OF_ONE_TEST for column in nominal)
+    if params.max_depth == 1 or params.max_leaf_nodes == 2:  # a single test
+        has_sets = has_sets and not _orders_levels(dataset)
     found = ["cuts between bins"] * (params.max_bins is not None) + ["single levels of nominal columns"] * has_sets
     return " and ".join(found)

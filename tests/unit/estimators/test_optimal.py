@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -58,6 +59,45 @@ def test_with_bins_the_proof_is_about_the_cuts_between_them():
     assert few.objective_ == pytest.approx(0.08)  # of 25, 50 and 75 rows 25 is the nearest to 33
     assert "over cuts between bins" in few.show()
     assert few.proven_
+
+
+LETTERS = list("abcde") * 8
+SIXES = [0, 1, 0, 1, 1, 0, 0, 1, 1, 1] * 4
+
+
+@pytest.mark.parametrize(
+    ("levels", "target", "params", "searched"),
+    [
+        ("abcde", SIXES, {"max_depth": 2}, "single levels of nominal columns"),
+        ("abcde", SIXES, {"max_depth": 2, "max_bins": 9}, "cuts between bins and single levels of nominal columns"),
+        ("abc", SIXES, {"max_depth": 2}, ""),  # one level against two others is every set
+        ("abcde", SIXES, {"max_depth": 1}, ""),  # a single test is the best of all sets
+        ("abcde", SIXES, {"max_depth": 2, "max_leaf_nodes": 2}, ""),
+        ("abcde", [0, 1, 2, 0] * 10, {"max_depth": 1}, "single levels of nominal columns"),
+    ],
+)
+def test_the_proof_names_the_sets_of_levels_that_were_not_searched(levels, target, params, searched):
+    table = {"letter": [letter if letter in levels else "a" for letter in LETTERS]}
+    est = tw.OptimalTreeClassifier(**params).fit(table, target)
+
+    assert est.model_.facts["optimal"]["searched"] == searched
+    assert (f" over {searched} has a smaller loss" in est.show()) == bool(searched)
+
+
+@pytest.mark.parametrize("criterion", ["misclassification", "gini"])
+def test_a_single_test_is_the_best_of_every_set_of_levels(criterion):
+    letters, target = np.array([*LETTERS[:38], None, None], object), RNG.integers(0, 2, 40)
+    est = tw.OptimalTreeClassifier(criterion=criterion, max_depth=1).fit({"letter": letters}, target)
+
+    sides = [np.isin(letters.astype(str), some) for n in range(6) for some in combinations([*"abcde", "None"], n + 1)]
+    assert est.objective_ == pytest.approx(min(loss_of_sides(side, target, criterion) for side in sides))
+
+
+def loss_of_sides(side, target, criterion):
+    """Of two leaves, per row."""
+    shares = [target[rows].mean() if rows.any() else 0.0 for rows in (side, ~side)]
+    each = [min(p, 1 - p) if criterion == "misclassification" else 2 * p * (1 - p) for p in shares]
+    return (side.sum() * each[0] + (~side).sum() * each[1]) / len(target)
 
 
 def test_a_search_counts_no_more_subproblems_than_it_may():

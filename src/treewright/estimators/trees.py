@@ -160,6 +160,8 @@ class SingleTree(Estimator):
                 raise AttributeError(
                     "the tree was pruned, so its nodes have other numbers: use the estimator before prune"
                 )
+            if not hasattr(self, "grow_trace"):
+                raise AttributeError("this tree did not grow node by node: audit(node) compares the tests of a node")
             raise AttributeError("no trace was kept: fit with grow_trace=True")
         return trace_of(model, steps)
 

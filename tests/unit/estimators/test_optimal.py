@@ -28,6 +28,18 @@ def test_a_pruned_tree_has_no_proof():
     assert "proven" not in pruned.show()
 
 
+def test_a_pruning_that_takes_nothing_and_a_change_by_hand_differ():
+    est = tw.OptimalTreeClassifier(max_depth=2).fit(X, Y)
+    same = est.prune("depth", max_depth=2)
+    assert (same.proven_, same.objective_, "proven" in same.show()) == (True, est.objective_, True)
+    assert proof_of({**est.model_.facts, "workbench": {"log": []}}) == ""
+
+
+def test_there_is_no_trace_of_a_search():
+    with pytest.raises(AttributeError, match="did not grow node by node"):
+        _ = tw.OptimalTreeClassifier(max_depth=1).fit(X, Y).trace_
+
+
 def test_a_price_beyond_every_loss_leaves_one_leaf_with_its_objective():
     est = tw.OptimalTreeClassifier(ccp_alpha=1e300).fit(X, Y)
     assert (est.get_n_leaves(), est.proven_, est.objective_) == (1, True, 1e300)

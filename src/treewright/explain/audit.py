@@ -1598,10 +1598,10 @@ def why_other(audit: Audit) -> str:
     parameters = audit.summary.model.facts.get("parameters", {})
     if BY_HAND in audit.summary.model.facts:
         return ": it was chosen by hand"
-    if audit.summary.algorithm == "optimal":
-        return what_optimum_gives_up(audit)
     if audit.n_samples != audit.n_fitted:
         return ": it was fitted on others"
+    if audit.summary.algorithm == "optimal":
+        return what_optimum_gives_up(audit)
     if parameters.get("max_features") is not None:
         return f": columns were sampled (max_features is {parameters['max_features']})"
     if any(parameters.get("monotonic_cst") or ()):

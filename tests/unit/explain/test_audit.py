@@ -479,6 +479,12 @@ def test_an_optimal_test_that_gains_as_much_as_the_best_gives_nothing_up():
     assert str(est.audit(0)).endswith(said)
 
 
+def test_on_other_rows_an_optimal_test_gives_nothing_up_that_could_be_counted():
+    est = tw.OptimalTreeClassifier(max_depth=2).fit(SWITCHES, LAMP)
+    text = str(est.audit(0, SWITCHES[1:], LAMP[1:]))
+    assert "which is not the best test of these rows: it was fitted on others." in text
+
+
 def test_the_audit_of_a_loaded_optimal_tree_is_that_of_the_estimator(tmp_path):
     est = tw.OptimalTreeClassifier(max_depth=2).fit(SWITCHES, LAMP)
     est.save(tmp_path / "m.tw")

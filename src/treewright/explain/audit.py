@@ -1624,13 +1624,13 @@ def what_optimum_gives_up(audit: Audit) -> str:
     at_end = float((tree.weight[leaves] * impurity[leaves]).sum()) / weight
     best = winner.gain if winner is not None else 0.0
     n_better = sum(row.gain > own + 1e-12 * here for row in audit.rows)
-    below = f"a loss of {paper.number(at_end)} per row in the leaves below"
+    in_leaves = f"a loss of {paper.number(at_end)} per row in the leaves below"
     if not n_better:
-        return f": it gains as much, and the optimal tree needs it for {below}"
+        return f": it gains as much, and the optimal tree needs it for {in_leaves}"
     ahead = f"{n_better} of the {len(audit.rows)} tests above {'gains' if n_better == 1 else 'gain'} more"
     return (
         f": {ahead} than its {paper.number(max(own, 0.0))}. The optimal tree gives up {paper.number(best - own)} of "
-        f"gain here, for {below}, where the best test alone would leave {paper.number(here - best)}"
+        f"gain here, for {in_leaves}, where the best test alone would leave {paper.number(here - best)}"
     )
 
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 import pytest
@@ -162,6 +162,16 @@ def test_without_limits_of_the_search_the_share_is_that_of_the_bound(monkeypatch
     assert float(told[-1][0]) >= est.objective_ >= float(told[-1][1])
 
 
+def test_the_share_is_that_of_the_limit_that_is_nearer(monkeypatch):
+    clock = count(0.0, 0.25)
+    monkeypatch.setattr(optimal, "monotonic", lambda: next(clock))
+    est, shares, _ = searched_with_a_listener(monkeypatch, time_limit=8.0, max_search=1000)
+
+    assert est.model_.facts["optimal"]["stopped"] == "time_limit"
+    assert shares == sorted(shares)
+    assert 0.9 < shares[-1] <= 1.0
+
+
 def test_a_search_to_which_nobody_listens_computes_no_report(monkeypatch, tmp_path):
     told = []
     monkeypatch.setattr(optimal, "_listener", lambda *given: told.append(given))
@@ -198,6 +208,8 @@ def test_a_loss_of_nothing_is_proven_though_fewer_leaves_may_have_it():
 def test_facts_written_by_hand_are_refused_or_harmless():
     with pytest.raises(ModelFileError, match=r"optimal\.objective is 'x', expected a number"):
         check_forms({"optimal": {"objective": "x"}})
+    with pytest.raises(ModelFileError, match=r"optimal\.greedy_leaves is -1, expected a whole number"):
+        check_forms({"optimal": {"greedy_leaves": -1}})
     said = proof_of({"optimal": {"objective": 0.2, "lower_bound": 5.0, "is_proven": False}})
     assert said == "not proven: the least loss is at most 0.0 % smaller"
 

@@ -505,6 +505,7 @@ class OptimalTreeClassifier:
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
         positive: Any = None,
         missing: str = "direction",
+        verbose: int = 0,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -548,6 +549,8 @@ class OptimalTreeClassifier:
             The positive class of two: constraints, costs, thresholds and curves are about it; None is the second.
         missing : {"direction", "error"}, default "direction"
             The branch that missing values follow. The better of both is searched; or missing values are an error.
+        verbose : int, default 0
+            Above 0 shows the progress on standard error. It is a bar on a terminal, otherwise a line now and then.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -580,6 +583,7 @@ class OptimalTreeRegressor:
         max_bins: int | None = None,
         time_limit: float | None = None,
         missing: str = "direction",
+        verbose: int = 0,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -615,6 +619,8 @@ class OptimalTreeRegressor:
             Stop after so much time, with the best tree so far. The result then depends on the machine.
         missing : {"direction", "error"}, default "direction"
             The branch that missing values follow. The better of both is searched; or missing values are an error.
+        verbose : int, default 0
+            Above 0 shows the progress on standard error. It is a bar on a terminal, otherwise a line now and then.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional

@@ -26,8 +26,7 @@ from treewright.learn.train import Trained
 from treewright.model import Model
 from treewright.prune.cost_complexity import path_of
 from treewright.prune.methods import Rows, request_of
-from treewright.trees.facts import gap_of
-from treewright.trees.summary import cuts_of
+from treewright.trees.facts import cuts_of, gap_of, search_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -157,10 +156,12 @@ class SingleTree(Estimator):
         model = self._fitted()
         steps = self.__dict__.get("_steps")
         if steps is None:
-            if cuts_of(model):
+            if cuts_of(model.facts):
                 raise AttributeError(
                     "the tree was pruned, so its nodes have other numbers: use the estimator before prune"
                 )
+            if not hasattr(self, "grow_trace"):
+                raise AttributeError("this tree did not grow node by node: audit(node) compares the tests of a node")
             raise AttributeError("no trace was kept: fit with grow_trace=True")
         return trace_of(model, steps)
 
@@ -563,11 +564,10 @@ class _Searched(SingleTree):
     @property
     def _proof(self) -> Mapping[str, Any]:
         """What the search found, by its names in the facts."""
-        model = self._fitted()
-        if cuts_of(model):
+        found = search_of(self._fitted().facts)
+        if found is None:
             raise AttributeError("the tree was pruned, so nothing is proved of it: use the estimator before prune")
-        proof: Mapping[str, Any] = model.facts["optimal"]
-        return proof
+        return found
 
     @property
     def objective_(self) -> float:

@@ -5,13 +5,14 @@ The search (``grow.optimal``) begins with the trees that CART grows within the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from treewright.core import progress
 from treewright.core.notices import warn
 from treewright.data.dataset import Dataset
 from treewright.data.memory import check_fits
@@ -28,6 +29,7 @@ from treewright.learn.params import (
     AUTO,
     CLASS_WEIGHT,
     CLASSES,
+    LOUDNESS,
     MAX_BINS,
     MIN_SAMPLES_LEAF,
     MIN_WEIGHT_FRACTION_LEAF,
@@ -49,7 +51,7 @@ from treewright.learn.params import (
 from treewright.learn.registry import OPTIMAL
 from treewright.learn.single import TreeParams, grow_cart, problem_and_policy
 from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
-from treewright.trees.facts import proof_of
+from treewright.trees.facts import gap_of, proof_of
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
@@ -61,6 +63,8 @@ _DEPTH = 3  # of a tree of the least loss, if none is given
 _LOSSES = needs("the smallest tree has no loss, and each of its leaves counts as one", objective="loss")
 _SIZES = needs("a leaf of the smallest tree may have to hold a single row", objective="loss")
 _MOST_NAMED = 3  # pairs of rows in an error
+_BETWEEN_REPORTS = 0.05  # seconds: a subproblem may take a millionth of one
+_UNSEEN = 2**20  # units: a billionth of the table's loss; the price of leaves is less where none is asked for
 _MOST_OF_ONE_TEST = 3  # levels of which one against the rest is every set
 
 
@@ -127,6 +131,7 @@ class OptimalTreeParams(ColumnParams):
         "direction", words("direction", "error"), help="the branch that missing values follow",
         more="The better of both is searched; or missing values are an error.",
     )  # fmt: skip
+    verbose: int = stated(LOUDNESS)
 
     def check_size(self, n_rows: int, n_columns: int) -> None:
         """Each column twice (missing cells on either side): rank and order, for the rows of two nodes a level."""
@@ -178,7 +183,8 @@ def train_optimal(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -
             f"set max_depth, or at most {DEEPEST + 1} leaves"
         )
     dataset = with_every_cell(dataset, params)
-    optimal, unit = (_smallest if params.is_smallest else _searched)(dataset, params, n_threads)
+    with progress.bar_where_nobody_listens(bool(params.verbose)):
+        optimal, unit = (_smallest if params.is_smallest else _searched)(dataset, params, n_threads)
     warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, int(optimal.tree.feature[0]))
     model = model_of(
         dataset, (optimal.tree,), params, combine="single", criterion=params.criterion, missing=params.missing,
@@ -199,16 +205,55 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
         loss, unit = number_loss(target, dataset.weights, params.criterion)
     total = float(len(dataset) if dataset.weights is None else dataset.weights.sum())
     bins = None if params.max_bins is None else dataset.binned(int(params.max_bins), n_threads)[1]
+    begun = monotonic()
     limits = replace(
         _limits(params, len(dataset)),
-        min_rows=count_of(params.min_samples_leaf, len(dataset)),
+        min_rows=min(count_of(params.min_samples_leaf, len(dataset)), len(dataset)),  # the root is always a leaf
         min_weight=int(np.ceil(float(params.min_weight_fraction_leaf) * float(loss.weights.sum()) * (1.0 - 1e-12))),
         price=max(1, round(min(finite(params.ccp_alpha) * total / unit, _LARGEST_PRICE))),
+        listen=_listener(params, unit / total, begun) if progress.is_heard() else None,
     )
-    has_subsets = not dataset.classes or dataset.n_classes[0] == 2
     known = _known(dataset, params, limits, n_threads)
     is_whole = not _searched_tests(dataset, params)
-    return grow_optimal(space_of(problem, bins), policy, loss, limits, known, has_subsets, is_whole), unit / total
+    space, has_subsets = space_of(problem, bins), _orders_levels(dataset)
+    return grow_optimal(space, policy, loss, limits, known, has_subsets, is_whole), unit / total
+
+
+def _orders_levels(dataset: Dataset) -> bool:
+    """Whether the best set of levels is among those in the order of their means: for two classes, and for numbers."""
+    return not dataset.classes or dataset.n_classes[0] == 2
+
+
+def _listener(params: OptimalTreeParams, unit: float, begun: float) -> Callable[[int, int, int], None]:
+    """What reports the search: the share of what it may use; without limits the share of the loss that is proved.
+
+    ``unit``: mean loss of a row of a unit of the objective.
+    """
+    next_report = begun
+
+    def shown(objective: int) -> float:
+        return objective * unit if objective > _UNSEEN else 0.0
+
+    def listen(n_solved: int, objective: int, lower: int) -> None:
+        nonlocal next_report
+        now = monotonic()
+        if now < next_report:
+            return
+        next_report = now + _BETWEEN_REPORTS
+        used = []
+        if params.max_search is not None:
+            used.append(n_solved / int(params.max_search))
+        if params.time_limit is not None:
+            used.append((now - begun) / float(params.time_limit))
+        found = {"objective": shown(objective), "lower_bound": shown(lower), "is_proven": lower >= objective}
+        of = "" if params.max_search is None else f" of {int(params.max_search):,}"
+        progress.report(
+            max(used) if used else lower / max(objective, 1),
+            f"searching: loss {found['objective']:.4g}, bound {found['lower_bound']:.4g}, "
+            f"gap {100.0 * gap_of(found):.1f} %, {n_solved:,}{of} subproblems",
+        )
+
+    return listen
 
 
 def _limits(params: OptimalTreeParams, n_rows: int) -> Limits:
@@ -290,11 +335,22 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
     Of the smallest consistent tree they are numbers of leaves: the unit is 1, the price 0.
     """
     found, alpha = optimal.found, finite(params.ccp_alpha)
-    n_leaves = optimal.tree.n_leaves
-    objective = (found.objective - n_leaves * optimal.price) * unit + n_leaves * alpha
-    is_proven = found.lower >= found.objective
+
+    def in_losses(objective: int, n_leaves: int) -> float:
+        return (objective - n_leaves * optimal.price) * unit + n_leaves * alpha
+
+    objective = in_losses(found.objective, optimal.tree.n_leaves)
     # Of the price that prefers fewer leaves when nothing else does, a bound holds that of one leaf at least.
-    bound = objective if is_proven else min(objective, max(0.0, (found.lower - optimal.price) * unit + alpha))
+    bound = max(0.0, (found.lower - optimal.price) * unit + alpha)
+    # A loss of 0 is the least, whether or not a tree with fewer leaves has it too.
+    is_proven = found.lower >= found.objective or bound >= objective
+    bound = objective if is_proven else bound
+    greedy = {}
+    if optimal.start < INF:  # CART's tree is consistent, if it has to be
+        greedy = {
+            "greedy_objective": in_losses(optimal.start, optimal.start_leaves),
+            "greedy_leaves": optimal.start_leaves,
+        }
     return {
         "objective": objective,
         "lower_bound": bound,
@@ -302,6 +358,7 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
         "n_solved": found.n_solved,
         "stopped": found.stopped,
         "searched": _searched_tests(dataset, params),
+        **greedy,
     }
 
 
@@ -309,5 +366,7 @@ def _searched_tests(dataset: Dataset, params: OptimalTreeParams) -> str:
     """Which tests were searched, where that is less than all; empty if every tree was."""
     nominal = [column for column in dataset.schema.used if column.kind == "nominal"]
     has_sets = any(len(column.levels) + column.missing_seen > _MOST_OF_ONE_TEST for column in nominal)
+    if params.max_depth == 1 or params.max_leaf_nodes == 2:  # a single test
+        has_sets = has_sets and not _orders_levels(dataset)
     found = ["cuts between bins"] * (params.max_bins is not None) + ["single levels of nominal columns"] * has_sets
     return " and ".join(found)

@@ -1,15 +1,19 @@
 """What an optimal tree and the smallest consistent one say of their proofs, and what they refuse."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from itertools import combinations, count
 
 import numpy as np
 import pytest
 
 import treewright as tw
+from treewright.core.progress import listen
 from treewright.exceptions import DataError, ModelFileError, ParameterError
+from treewright.learn import optimal
 from treewright.trees.facts import check_forms, proof_of
 
 RNG = np.random.default_rng(3)
@@ -22,6 +26,18 @@ def test_a_pruned_tree_has_no_proof():
     with pytest.raises(AttributeError, match="the tree was pruned, so nothing is proved of it"):
         _ = pruned.proven_
     assert "proven" not in pruned.show()
+
+
+def test_a_pruning_that_takes_nothing_and_a_change_by_hand_differ():
+    est = tw.OptimalTreeClassifier(max_depth=2).fit(X, Y)
+    same = est.prune("depth", max_depth=2)
+    assert (same.proven_, same.objective_, "proven" in same.show()) == (True, est.objective_, True)
+    assert proof_of({**est.model_.facts, "workbench": {"log": []}}) == ""
+
+
+def test_there_is_no_trace_of_a_search():
+    with pytest.raises(AttributeError, match="did not grow node by node"):
+        _ = tw.OptimalTreeClassifier(max_depth=1).fit(X, Y).trace_
 
 
 def test_a_price_beyond_every_loss_leaves_one_leaf_with_its_objective():
@@ -57,6 +73,45 @@ def test_with_bins_the_proof_is_about_the_cuts_between_them():
     assert few.proven_
 
 
+LETTERS = list("abcde") * 8
+SIXES = [0, 1, 0, 1, 1, 0, 0, 1, 1, 1] * 4
+
+
+@pytest.mark.parametrize(
+    ("levels", "target", "params", "searched"),
+    [
+        ("abcde", SIXES, {"max_depth": 2}, "single levels of nominal columns"),
+        ("abcde", SIXES, {"max_depth": 2, "max_bins": 9}, "cuts between bins and single levels of nominal columns"),
+        ("abc", SIXES, {"max_depth": 2}, ""),  # one level against two others is every set
+        ("abcde", SIXES, {"max_depth": 1}, ""),  # a single test is the best of all sets
+        ("abcde", SIXES, {"max_depth": 2, "max_leaf_nodes": 2}, ""),
+        ("abcde", [0, 1, 2, 0] * 10, {"max_depth": 1}, "single levels of nominal columns"),
+    ],
+)
+def test_the_proof_names_the_sets_of_levels_that_were_not_searched(levels, target, params, searched):
+    table = {"letter": [letter if letter in levels else "a" for letter in LETTERS]}
+    est = tw.OptimalTreeClassifier(**params).fit(table, target)
+
+    assert est.model_.facts["optimal"]["searched"] == searched
+    assert (f" over {searched} has a smaller loss" in est.show()) == bool(searched)
+
+
+@pytest.mark.parametrize("criterion", ["misclassification", "gini"])
+def test_a_single_test_is_the_best_of_every_set_of_levels(criterion):
+    letters, target = np.array([*LETTERS[:38], None, None], object), RNG.integers(0, 2, 40)
+    est = tw.OptimalTreeClassifier(criterion=criterion, max_depth=1).fit({"letter": letters}, target)
+
+    sides = [np.isin(letters.astype(str), some) for n in range(6) for some in combinations([*"abcde", "None"], n + 1)]
+    assert est.objective_ == pytest.approx(min(loss_of_sides(side, target, criterion) for side in sides))
+
+
+def loss_of_sides(side, target, criterion):
+    """Of two leaves, per row."""
+    shares = [target[rows].mean() if rows.any() else 0.0 for rows in (side, ~side)]
+    each = [min(p, 1 - p) if criterion == "misclassification" else 2 * p * (1 - p) for p in shares]
+    return (side.sum() * each[0] + (~side).sum() * each[1]) / len(target)
+
+
 def test_a_search_counts_no_more_subproblems_than_it_may():
     est = tw.OptimalTreeClassifier(max_search=5).fit(X, Y)
     found = est.model_.facts["optimal"]
@@ -64,9 +119,97 @@ def test_a_search_counts_no_more_subproblems_than_it_may():
     assert 0.0 < est.gap_ <= 1.0
 
 
+def test_the_limits_of_a_leaf_do_not_hold_for_the_root():
+    est = tw.OptimalTreeClassifier(min_samples_leaf=121).fit(X, Y)
+    least = min(Y.mean(), 1 - Y.mean())
+    assert (est.get_n_leaves(), est.proven_, est.objective_) == (1, True, pytest.approx(least))
+
+
+SEARCHING = re.compile(
+    r"searching: loss ([\d.]+), bound ([\d.]+), gap ([\d.]+) %, ([\d,]+)(?: of ([\d,]+))? subproblems"
+)
+
+
+def searched_with_a_listener(monkeypatch, **params):
+    """The fitted estimator, the shares and the numbers of each report of the search."""
+    monkeypatch.setattr(optimal, "_BETWEEN_REPORTS", 0.0)
+    heard = []
+    with listen(lambda done, what: heard.append((done, what))):
+        est = tw.OptimalTreeClassifier(**params).fit(X, Y)
+    found = [(done, SEARCHING.fullmatch(what)) for done, what in heard if what.startswith("searching")]
+    return est, [done for done, _ in found], [match.groups() for _, match in found]
+
+
+def test_a_search_reports_loss_bound_gap_and_what_it_used(monkeypatch):
+    est, shares, told = searched_with_a_listener(monkeypatch, max_depth=3, max_search=40)
+
+    assert [int(used) for *_, used, _ in told] == list(range(1, 41))
+    assert {most for *_, most in told} == {"40"}
+    assert shares == [number / 40 for number in range(1, 41)]
+    losses, bounds = ([float(each[at]) for each in told] for at in (0, 1))
+    assert losses == sorted(losses, reverse=True)
+    assert bounds == sorted(bounds)
+    loss, bound, gap = map(float, told[-1][:3])
+    assert (loss, bound) == pytest.approx((est.objective_, est.lower_bound_), rel=1e-3)
+    assert gap == pytest.approx(100 * est.gap_, abs=0.05)
+
+
+def test_without_limits_of_the_search_the_share_is_that_of_the_bound(monkeypatch):
+    est, shares, told = searched_with_a_listener(monkeypatch, max_depth=2, ccp_alpha=0.02, max_search=None)
+
+    assert told[0][-1] is None
+    assert [round(float(bound) / float(loss), 2) for loss, bound, *_ in told] == pytest.approx(shares, abs=0.01)
+    assert float(told[-1][0]) >= est.objective_ >= float(told[-1][1])
+
+
+def test_the_share_is_that_of_the_limit_that_is_nearer(monkeypatch):
+    clock = count(0.0, 0.25)
+    monkeypatch.setattr(optimal, "monotonic", lambda: next(clock))
+    est, shares, _ = searched_with_a_listener(monkeypatch, time_limit=8.0, max_search=1000)
+
+    assert est.model_.facts["optimal"]["stopped"] == "time_limit"
+    assert shares == sorted(shares)
+    assert 0.9 < shares[-1] <= 1.0
+
+
+def test_a_search_to_which_nobody_listens_computes_no_report(monkeypatch, tmp_path):
+    told = []
+    monkeypatch.setattr(optimal, "_listener", lambda *given: told.append(given))
+    quiet = tw.OptimalTreeClassifier(max_search=40).fit(X, Y)
+    assert not told
+    monkeypatch.undo()
+    heard, *_ = searched_with_a_listener(monkeypatch, max_search=40)
+    for est, name in ((quiet, "quiet.tw"), (heard, "heard.tw")):
+        est.save(tmp_path / name)
+    assert (tmp_path / "quiet.tw").read_bytes() == (tmp_path / "heard.tw").read_bytes()
+
+
+@pytest.mark.parametrize(("verbose", "is_shown"), [(0, False), (1, True)])
+def test_the_search_is_shown_where_it_is_asked_for(capfd, verbose, is_shown):
+    tw.OptimalTreeClassifier(verbose=verbose).fit(X, Y)
+
+    out, err = capfd.readouterr()
+
+    assert not out
+    assert bool(SEARCHING.search(err.replace("\n", " "))) == is_shown
+
+
+def test_a_loss_of_nothing_is_proven_though_fewer_leaves_may_have_it():
+    est = tw.OptimalTreeClassifier(max_depth=4, max_search=1).fit(X, X[:, 0] > 0)
+    assert (est.objective_, est.lower_bound_, est.proven_, est.gap_) == (0.0, 0.0, True, 0.0)
+    table = {"left": [0, 0, 1, 1, 0, 1], "right": [0, 1, 0, 1, 0, 1], "hour": [5, 1, 5, 6, 5, 7]}
+    lamp = [0, 1, 1, 0, 0, 0]
+    stopped = tw.OptimalTreeClassifier(max_depth=3, max_search=1).fit(table, lamp)
+    words = "has a smaller loss; perhaps one with fewer leaves has the same (stopped by max_search=1)"
+    assert stopped.proven_
+    assert words in stopped.show()
+
+
 def test_facts_written_by_hand_are_refused_or_harmless():
     with pytest.raises(ModelFileError, match=r"optimal\.objective is 'x', expected a number"):
         check_forms({"optimal": {"objective": "x"}})
+    with pytest.raises(ModelFileError, match=r"optimal\.greedy_leaves is -1, expected a whole number"):
+        check_forms({"optimal": {"greedy_leaves": -1}})
     said = proof_of({"optimal": {"objective": 0.2, "lower_bound": 5.0, "is_proven": False}})
     assert said == "not proven: the least loss is at most 0.0 % smaller"
 

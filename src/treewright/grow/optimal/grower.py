@@ -28,11 +28,15 @@ from treewright.trees.arrays import Tree
 
 @dataclass(frozen=True, eq=False)
 class Optimal:
-    """A tree, what the search found, the objective of the best tree that was known before, and the price of a leaf."""
+    """A tree, what the search found, and the price of a leaf.
+
+    ``start``, ``start_leaves``: the objective and the leaves of the best tree that was known before.
+    """
 
     tree: Tree
     found: Found
     start: int
+    start_leaves: int
     price: int
 
 
@@ -53,16 +57,28 @@ def grow_optimal(
     """
     start: Branching | None = None
     value, trees = INF, iter(known)
-    for tree in islice(trees, 1):
-        start, value = branching_of(space, loss, tree, limits)
+    for cart in islice(trees, 1):
+        start, value = branching_of(space, loss, cart, limits)
     found = Search(space, loss, limits, has_subsets).run(start, value)
     if found.lower < found.objective or not is_whole:
-        for tree in trees:
-            branching, objective = branching_of(space, loss, tree, limits)
+        for cart in trees:
+            branching, objective = branching_of(space, loss, cart, limits)
             if objective < found.objective:
                 found = replace(found, tree=branching, objective=objective, lower=min(found.lower, objective))
     root = all_instances(space.problem, is_sorted=False)
-    return Optimal(tree_of(space.problem, policy, root, plan_of(space, found.tree)), found, value, limits.price)
+    tree = tree_of(space.problem, policy, root, plan_of(space, found.tree))
+    return Optimal(tree, found, value, _n_leaves(start), limits.price)
+
+
+def _n_leaves(tree: Branching | None) -> int:
+    waiting, n = [tree], 0
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            n += 1
+        else:
+            waiting += [node.left, node.right]
+    return n
 
 
 def grow_smallest(
@@ -87,8 +103,8 @@ def grow_smallest(
             start, value, is_known = branching, n_leaves, True
     first = value if is_known else INF
     found = SmallestSearch(space, labels, limits, n_classes == 2).run(start, first)
-    tree = tree_of(space.problem, policy, all_instances(space.problem), plan_of(space, found.tree))
-    return Optimal(tree, found, first, 0)
+    tree = tree_of(space.problem, policy, all_instances(space.problem, is_sorted=False), plan_of(space, found.tree))
+    return Optimal(tree, found, first, first, 0)
 
 
 def branching_of(space: Space, loss: Loss, tree: Tree, limits: Limits) -> tuple[Branching | None, int]:

@@ -137,7 +137,11 @@ class Found:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a tree and of the search; ``max_search`` counts subproblems, ``is_late`` tells whether to stop."""
+    """Limits of a tree and of the search.
+
+    ``max_search`` counts subproblems, ``is_late`` tells whether to stop. ``listen``, if there is one, is called after
+    each subproblem with their number, the objective of the best tree so far and the lower bound.
+    """
 
     max_depth: int
     max_leaves: int
@@ -146,6 +150,7 @@ class Limits:
     price: int = 0
     max_search: int | None = None
     is_late: Callable[[], bool] | None = None
+    listen: Callable[[int, int, int], None] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,6 +259,8 @@ class Search:
             raise Stopped("time_limit")
         threads.heed()
         self.n_solved += 1
+        if limits.listen is not None:
+            limits.listen(self.n_solved, self.best.value, min(self.lower, self.best.value))
 
     def goal(self, value: int) -> int:
         """A tree must have less than this to be better: less loss, if leaves cost next to nothing."""
@@ -594,7 +601,7 @@ class Search:
             if isinstance(interrupt, Terminated) or is_one_of_many():
                 raise
             stopped = CTRL_C
-        self.limits = replace(self.limits, max_search=None, is_late=None)
+        self.limits = replace(self.limits, max_search=None, is_late=None, listen=None)
         lower = self.best.value if self.lower >= self.goal(self.best.value) else self.lower
         n_solved, tree = self.n_solved, self.finished(self.best.tree)
         return Found(tree, self.best.value, lower, n_solved, stopped)

@@ -232,7 +232,7 @@ def _listener(params: OptimalTreeParams, unit: float, begun: float) -> Callable[
     next_report = begun
 
     def shown(objective: int) -> float:
-        return objective * unit if objective > _UNSEEN else 0.0
+        return objective * unit if objective > _UNSEEN or params.is_smallest else 0.0
 
     def listen(n_solved: int, objective: int, lower: int) -> None:
         nonlocal next_report
@@ -247,9 +247,10 @@ def _listener(params: OptimalTreeParams, unit: float, begun: float) -> Callable[
             used.append((now - begun) / float(params.time_limit))
         found = {"objective": shown(objective), "lower_bound": shown(lower), "is_proven": lower >= objective}
         of = "" if params.max_search is None else f" of {int(params.max_search):,}"
+        what = "leaves" if params.is_smallest else "loss"
         progress.report(
             max(used) if used else lower / max(objective, 1),
-            f"searching: loss {found['objective']:.4g}, bound {found['lower_bound']:.4g}, "
+            f"searching: {what} {found['objective']:.4g}, bound {found['lower_bound']:.4g}, "
             f"gap {100.0 * gap_of(found):.1f} %, {n_solved:,}{of} subproblems",
         )
 
@@ -276,6 +277,8 @@ def _smallest(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
     space = space_of(problem)
     _refuse_contradictions(space, dataset, labels)
     limits = _limits(params, len(dataset))
+    if progress.is_heard():
+        limits = replace(limits, listen=_listener(params, 1.0, monotonic()))
     if params.max_depth is None:  # a limit of leaves is one of levels too, but then a set would be kept for each level
         limits = replace(limits, max_depth=len(dataset))
     known = _known(dataset, params, limits, n_threads)

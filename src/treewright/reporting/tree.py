@@ -63,11 +63,13 @@ def proof_part(model: ModelData) -> ProofPart | None:
     if found is None:
         return None
     parameters, n_leaves = model.facts.get("parameters", {}), model.trees[0].n_leaves
+    has_loss = parameters.get("objective") != "smallest"
     greedy, leaves = found.get("greedy_objective"), found.get("greedy_leaves")
     words = shorten(escape_controls(proof_of(model.facts)), WORDS_WIDTH)
     return ProofPart(
         words=f"{words[:1].upper()}{words[1:]}.",
-        lost=_lost(found, n_leaves) if greedy is not None and leaves is not None else "",
+        lost=_lost(found, n_leaves, has_loss=has_loss) if greedy is not None and leaves is not None else "",
+        has_loss=has_loss,
         price=float(parameters.get("ccp_alpha", 0.0)),
         objective=float(found["objective"]),
         n_leaves=n_leaves,
@@ -79,15 +81,18 @@ def proof_part(model: ModelData) -> ProofPart | None:
     )
 
 
-def _lost(found: Mapping[str, Any], n_leaves: int) -> str:
+def _lost(found: Mapping[str, Any], n_leaves: int, *, has_loss: bool) -> str:
     """What the greedy tree loses."""
     objective, greedy, leaves = found["objective"], found["greedy_objective"], found["greedy_leaves"]
+    if not has_loss:
+        more = counted(leaves - n_leaves, "leaf more", "leaves more") if leaves > n_leaves else "as many leaves"
+        return f"CART's smallest tree without an error has {more}."
     if greedy - objective > _ROUNDING * greedy:
         more = f" ({100.0 * (greedy / objective - 1.0):.0f} %)" if objective > 0.0 else ""
-        return f"The best tree of CART within the same limits loses {amount(greedy - objective)} more{more}."
+        return f"The tree of CART within the same limits loses {amount(greedy - objective)} more{more}."
     if leaves > n_leaves:
         more = counted(leaves - n_leaves, "more leaf", "more leaves")
-        return f"The best tree of CART within the same limits needs {more} for the same loss."
+        return f"The tree of CART within the same limits needs {more} for the same loss."
     return "CART within the same limits finds the same loss."
 
 

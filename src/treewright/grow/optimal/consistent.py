@@ -187,6 +187,7 @@ class SmallestSearch:
         self.width: int | None = None
         self.is_counting = False
         self.n_solved = self.n_tries = 0
+        self.start = INF  # leaves of the tree that is known from the beginning
         self.root = self._part(np.arange(self.n), limits.max_depth if limits.max_depth < self.n - 1 else _NO_LIMIT)
 
     def _rows(self, part: _Part) -> np.ndarray:
@@ -267,6 +268,8 @@ class SmallestSearch:
         if limits.is_late is not None and limits.is_late():
             raise Stopped("time_limit")
         self.n_solved += 1
+        if limits.listen is not None:
+            limits.listen(self.n_solved, min(self.root.value, self.start), self.root.lower)
 
     def _solve(self, part: _Part, below: int) -> _Wanted:
         """Find the best tree of a set if it has fewer leaves than ``below``; yields the sets to solve before."""
@@ -355,7 +358,7 @@ class SmallestSearch:
 
         The objective is ``INF`` if no tree was found within the limits; if ``lower`` is too, there is none.
         """
-        root, most = self.root, min(self.limits.max_leaves + 1, INF)
+        root, most, self.start = self.root, min(self.limits.max_leaves + 1, INF), value
         stopped = ""
         self.is_counting = value < INF  # without a tree the first pass, which finds one, is not stopped
         try:

@@ -49,6 +49,7 @@ from treewright.grow.optimal.space import Space
 CTRL_C = "Ctrl-C"  # why a search was stopped
 _NO_FLOORS = np.empty((0, STRETCHES), np.int64)
 _MOST_KEPT = 2**29  # bytes of kept subproblems; beyond, all are forgotten, and found again where they are needed
+_TWO = 2  # levels of the best tree that is found first: soon, and often smaller than a deeper one without more errors
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # makes digests of rows
 _WIDTHS = (1, 3, 9)  # tests tried per node in the passes before the proof
 
@@ -580,6 +581,10 @@ class Search:
 
     # The whole.
 
+    def _improve(self, solved: Solved) -> None:
+        if solved.value < self.best.value:
+            self.best = solved
+
     def run(self, start: Branching | None, value: int) -> Found:
         """Search from a known tree and its objective."""
         leaf = self.leaf(self.root)
@@ -587,11 +592,12 @@ class Search:
         depth, leaves = self.limits.max_depth, self.limits.max_leaves
         stopped = ""
         try:
+            if depth > _TWO:
+                self._improve(self.solve(self.root, _TWO, leaves, self.best.value))
             for width in (*_WIDTHS, None):
                 self.width = width
                 solved = self.solve(self.root, depth, leaves, self.goal(self.best.value))
-                if solved.value < self.best.value:
-                    self.best = solved
+                self._improve(solved)
                 if solved.least >= self.goal(self.best.value):
                     self.lower = self.best.value
                     break

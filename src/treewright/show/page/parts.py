@@ -150,9 +150,10 @@ class ProofPart:
     words: str  # what is proved, as a sentence
     lost: str  # what the greedy tree loses, as a sentence; empty if the model does not state its loss
     price: float  # of a leaf, as loss of a row; the following numbers hold it
-    # objective, n_leaves: of this tree; greedy_objective, greedy_leaves: of the best greedy one within the same limits
+    # objective, n_leaves: of this tree; greedy_objective, greedy_leaves: of CART's within the same limits
     objective: float
     n_leaves: int
+    has_loss: bool  # else the objective is the number of leaves
     greedy_objective: float | None
     greedy_leaves: int | None
     lower_bound: float  # no searched tree has a smaller objective

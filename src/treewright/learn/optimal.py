@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from treewright.trees.arrays import Tree
 
 DEEPEST = 50  # levels: no search proves as many, and it calls itself once a level
+_BINS = 64  # of a column with ``optimal_depth``
 _LARGEST_PRICE = 2**55  # of a leaf: no table's loss is as large, and four of them are an objective
 _MOST_OF_ONE_TEST = 3  # levels of which one against the rest is every set
 
@@ -82,9 +83,15 @@ class OptimalTreeParams(ColumnParams):
         0.0, any_real(0.0, None, "left"), unit="loss", help="the price of a leaf",
         more="In units of the mean loss of a row. Of trees with equal loss the one with the fewest leaves is chosen.",
     )  # fmt: skip
+    optimal_depth: int | None = param(
+        None, whole(1, DEEPEST), NOTHING, unit="levels",
+        help="search the tests of so many levels only, with the greedy tree below each of their leaves",
+        more="None searches all levels. For many rows and deeper trees; see also ``max_bins``.",
+    )  # fmt: skip
     max_bins: int | None = param(
         None, *MAX_BINS.rules, NOTHING, unit="bins", help="search only the cuts between so many bins of a column",
-        more="None searches every cut. With bins the tree is optimal over these cuts.",
+        more=f"None searches every cut, and with ``optimal_depth`` those between {_BINS} bins. With bins the tree is "
+        "optimal over these cuts.",
     )  # fmt: skip
     max_search: int | None = param(
         2000, any_whole(1), NOTHING, unit="subproblems",
@@ -136,6 +143,11 @@ def train_optimal(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -
             f"max_depth=None lets a tree of max_leaf_nodes={params.max_leaf_nodes} leaves be deeper than {DEEPEST}: "
             f"set max_depth, or at most {DEEPEST + 1} leaves"
         )
+    if _searched_levels(params) is not None and params.max_leaf_nodes is not None:
+        raise ParameterError(
+            "optimal_depth limits a tree by its depth: leave max_leaf_nodes out; ccp_alpha, a price per leaf, makes "
+            "the tree smaller"
+        )
     dataset = with_every_cell(dataset, params)
     optimal, unit = _searched(dataset, params, n_threads)
     warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, int(optimal.tree.feature[0]))
@@ -157,13 +169,15 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
     else:
         loss, unit = number_loss(target, dataset.weights, params.criterion)
     total = float(len(dataset) if dataset.weights is None else dataset.weights.sum())
-    bins = None if params.max_bins is None else dataset.binned(int(params.max_bins), n_threads)[1]
+    n_bins = _bins_of(params)
+    bins = None if n_bins is None else dataset.binned(n_bins, n_threads)[1]
     n = len(dataset)
     depth = int(params.max_leaf_nodes or 2) - 1 if params.max_depth is None else int(params.max_depth)
     begun = monotonic()
     limits = Limits(
         max_depth=depth,
         max_leaves=2 ** min(depth, 40) if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
+        optimal_depth=_searched_levels(params),
         min_rows=count_of(params.min_samples_leaf, n),
         min_weight=int(np.ceil(float(params.min_weight_fraction_leaf) * float(loss.weights.sum()) * (1.0 - 1e-12))),
         price=max(1, round(min(finite(params.ccp_alpha) * total / unit, _LARGEST_PRICE))),
@@ -189,6 +203,19 @@ def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_thread
     if params.max_bins is not None:
         limited = replace(limited, splitter="hist", max_bins=params.max_bins)
     return [grow_cart(dataset, replace(limited, criterion=criterion), n_threads)[0] for criterion in criteria]
+
+
+def _searched_levels(params: OptimalTreeParams) -> int | None:
+    """The levels whose tests are searched if others are below them; None if all are searched."""
+    levels, depth = params.optimal_depth, params.max_depth
+    return None if levels is None or (depth is not None and levels >= depth) else int(levels)
+
+
+def _bins_of(params: OptimalTreeParams) -> int | None:
+    """Bins of a column; None for every cut."""
+    if params.max_bins is None:
+        return None if _searched_levels(params) is None else _BINS
+    return int(params.max_bins)
 
 
 def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: float) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.plan import LEAF, Plan, tree_of
 from treewright.grow.by_node.search import Policy
+from treewright.grow.optimal.lookahead import Lookahead
 from treewright.grow.optimal.losses import Loss, weight_of
 from treewright.grow.optimal.pairs import INF, sum_rows
 from treewright.grow.optimal.search import Branching, Found, Limits, Search
@@ -52,7 +53,10 @@ def grow_optimal(
         branching, objective = branching_of(space, loss, tree, limits)
         if objective < value:
             start, value = branching, objective
-    found = Search(space, loss, limits, has_subsets).run(start, value)
+    if limits.optimal_depth is None:
+        found = Search(space, loss, limits, has_subsets).run(start, value)
+    else:
+        found = Lookahead(space, loss, limits, has_subsets, limits.optimal_depth).run(start, value)
     root = all_instances(space.problem)
     return Optimal(tree_of(space.problem, policy, root, plan_of(space, found.tree)), found, value, limits.price)
 

@@ -132,6 +132,13 @@ def number_loss(targets: np.ndarray, weights: np.ndarray | None, name: str) -> t
     return loss, math.ldexp(square / scale, -exponent)
 
 
+def greedy_criterion(loss: Loss) -> Loss:
+    """What CART minimises for a loss: Gini impurity for costs, which many tests do not change, else the loss."""
+    if loss.kind != COST:
+        return loss
+    return loss._replace(kind=GINI, scale=math.ldexp(1.0, _BITS - int(loss.weights.sum()).bit_length()))
+
+
 def _counts_of(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, int]:
     """Fixed-point weights, int64[n], and their exponent; ones without weights."""
     fixed, exponent = fixed_weights(weights, n)

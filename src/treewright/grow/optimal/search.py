@@ -43,7 +43,7 @@ from treewright.grow.optimal.pairs import (
     scratch_of,
     sum_rows,
 )
-from treewright.grow.optimal.space import Space
+from treewright.grow.optimal.space import Cells, Space
 
 CTRL_C = "Ctrl-C"  # why a search was stopped
 _NO_FLOORS = np.empty(0, np.int64)
@@ -132,10 +132,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a tree and of the search; ``max_search`` counts subproblems, ``is_late`` tells whether to stop."""
+    """Limits of a tree and of the search.
+
+    ``optimal_depth``: levels that are searched, the others are greedy; None is all. ``max_search`` counts subproblems,
+    ``is_late`` tells whether to stop.
+    """
 
     max_depth: int
     max_leaves: int
+    optimal_depth: int | None = None
     min_rows: int = 1
     min_weight: int = 0
     price: int = 0
@@ -186,24 +191,11 @@ class Search:
         n = len(loss.weights)
         self.mask = np.zeros(n, np.uint8)
         self.sums = np.zeros(loss.n_sums, np.int64)
-        self.floors = self._floors()
+        self.floors = floors_of(space.cells, loss)
         self.is_bounded = bool(loss.largest[0] >= 0)
         self.bits = None if is_limited else bit_space_of(space.cells, loss, limits.price)
         self.root = self.node(space.orders)
         self.best, self.lower = Solved(INF, 0, 0), self.root.floor + self.rules.price
-
-    def _floors(self) -> np.ndarray:
-        """int64[n]: losses that no tree avoids, of rows that are equal in every column; at the first of each."""
-        cells = self.space.cells
-        table = np.ascontiguousarray(np.concatenate([cells.ranks, cells.codes]).T)
-        alike: dict[bytes, list[int]] = {}
-        for row, cells_of_row in enumerate(table):
-            alike.setdefault(cells_of_row.tobytes(), []).append(row)
-        floors = np.zeros(len(table), np.int64)
-        for rows in alike.values():
-            if len(rows) > 1:
-                floors[rows[0]] = sum_rows(self.loss, np.array(rows, np.int32), self.sums)
-        return floors
 
     def node(self, orders: np.ndarray) -> Node:
         """The node of these orders."""
@@ -233,12 +225,7 @@ class Search:
 
     def count(self) -> None:
         """Count a solved subproblem, and stop the search where it may take no more."""
-        limits = self.limits
-        if limits.max_search is not None and self.n_solved >= limits.max_search:
-            raise Stopped(f"max_search={limits.max_search}")
-        if limits.is_late is not None and limits.is_late():
-            raise Stopped("time_limit")
-        threads.heed()
+        spend(self.limits, self.n_solved)
         self.n_solved += 1
 
     def leaf(self, node: Node) -> Solved:
@@ -544,8 +531,8 @@ class Search:
         leaf = self.leaf(self.root)
         self.best = Solved(value, 0, 0, start) if value <= leaf.value else Solved(leaf.value, 0, 0)
         depth, leaves = self.limits.max_depth, self.limits.max_leaves
-        stopped = ""
-        try:
+
+        def search() -> None:
             for width in (*_WIDTHS, None):
                 self.width = width
                 solved = self.solve(self.root, depth, leaves, self.best.value)
@@ -554,15 +541,46 @@ class Search:
                 if solved.least >= self.best.value:
                     self.lower = self.best.value
                     break
-        except Stopped as reason:
-            stopped = str(reason)
-        except KeyboardInterrupt as interrupt:
-            if isinstance(interrupt, Terminated) or is_one_of_many():
-                raise
-            stopped = CTRL_C
+
+        stopped = why_stopped(search)
         self.limits = replace(self.limits, max_search=None, is_late=None)
         n_solved, tree = self.n_solved, self.finished(self.best.tree)
         return Found(tree, self.best.value, min(self.lower, self.best.value), n_solved, stopped)
+
+
+def floors_of(cells: Cells, loss: Loss) -> np.ndarray:
+    """int64[n]: losses that no tree avoids, of rows that are equal in every column; at the first of each."""
+    table = np.ascontiguousarray(np.concatenate([cells.ranks, cells.codes]).T)
+    alike: dict[bytes, list[int]] = {}
+    for row, cells_of_row in enumerate(table):
+        alike.setdefault(cells_of_row.tobytes(), []).append(row)
+    floors, sums = np.zeros(len(table), np.int64), np.zeros(loss.n_sums, np.int64)
+    for rows in alike.values():
+        if len(rows) > 1:
+            floors[rows[0]] = sum_rows(loss, np.array(rows, np.int32), sums)
+    return floors
+
+
+def spend(limits: Limits, n_solved: int) -> None:
+    """Stop a search that has solved so many subproblems if it may take no more."""
+    if limits.max_search is not None and n_solved >= limits.max_search:
+        raise Stopped(f"max_search={limits.max_search}")
+    if limits.is_late is not None and limits.is_late():
+        raise Stopped("time_limit")
+    threads.heed()
+
+
+def why_stopped(search: Callable[[], None]) -> str:
+    """Search, and tell what stopped it; empty if nothing did."""
+    try:
+        search()
+    except Stopped as reason:
+        return str(reason)
+    except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt, Terminated) or is_one_of_many():
+            raise
+        return CTRL_C
+    return ""
 
 
 def _open_cuts(moved: np.ndarray, ends: _Interval, end: int, is_bounded: bool) -> tuple[int, int]:

@@ -30,7 +30,7 @@ BEGIN, END, LEVEL, TEST, FIRST, VALUE = range(6)  # of a node of a completion
 class Bins(NamedTuple):
     """A table in bins, and its tests.
 
-    ``by_row`` int32[n, c], ``by_column`` int32[c, n]: the bin of each cell. ``starts`` int32[c + 1]: first bin of each
+    ``by_row`` uint16[n, c] (int32 for more bins), ``by_column`` [c, n]: the bin of each cell. ``starts`` int32[c + 1]: first bin of each
     column. ``tests`` int32[t, 3]: place, kind (as in ``pairs``) and number of each test; the number of a cut is the
     largest rank on the left. ``first_tests`` int32[c + 1]: of each column. ``missing`` int32[c]: the level of missing
     cells of a nominal column, -1 without any. ``has_counts``: the last sum of a bin counts rows, which weigh more or
@@ -69,7 +69,8 @@ def bins_of_cells(cells: Cells, loss: Loss, has_subsets: bool) -> Bins:
     q, n = cells.ranks.shape
     sizes = [int(ranks.max(initial=0)) + 1 for ranks in cells.ranks] + cells.n_levels.tolist()
     starts = np.cumsum([0, *sizes]).astype(np.int32)
-    by_column = np.ascontiguousarray(np.concatenate([cells.ranks, cells.codes]).astype(np.int32) + starts[:-1, None])
+    dtype = np.uint16 if starts[-1] <= 2**16 else np.int32  # half the memory, which 100,000 rows wait for
+    by_column = np.ascontiguousarray((np.concatenate([cells.ranks, cells.codes]) + starts[:-1, None]).astype(dtype))
     tests: list[tuple[int, int, int]] = []
     first_tests = [0]
     for place, size in enumerate(sizes):
@@ -108,26 +109,28 @@ def work_of(bins: Bins, loss: Loss, levels: int) -> Work:
 @inner_kernel
 def _count(bins, loss, rows, begin, end, histogram):
     """The histogram of some rows; ``histogram`` int64[bins, n_stats], OUT."""
-    by_row, n_sums = bins.by_row, loss.n_sums
+    # Unsigned: Numba makes every signed index count from the end if it is negative, at 1 ns a cell instead of .5.
+    by_row, last = bins.by_row, np.uint64(loss.n_sums)
+    zero, one, two = np.uint64(0), np.uint64(1), np.uint64(2)
     n_columns = by_row.shape[1]
     histogram[:] = 0
     for i in range(begin, end):
-        row = rows[i]
+        row = np.uint64(rows[i])
         weight = loss.weights[row]
         if loss.kind <= LOG_LOSS:
-            label = loss.labels[row]
+            label = np.uint64(loss.labels[row])
             for j in range(n_columns):
-                histogram[by_row[row, j], label] += weight
+                histogram[np.uint64(by_row[row, np.uint64(j)]), label] += weight
         else:
             first, second = loss.first[row], loss.second[row]
             for j in range(n_columns):
-                at = by_row[row, j]
-                histogram[at, 0] += weight
-                histogram[at, 1] += first
-                histogram[at, 2] += second
+                at = np.uint64(by_row[row, np.uint64(j)])
+                histogram[at, zero] += weight
+                histogram[at, one] += first
+                histogram[at, two] += second
         if bins.has_counts:
             for j in range(n_columns):
-                histogram[by_row[row, j], n_sums] += 1
+                histogram[np.uint64(by_row[row, np.uint64(j)]), last] += 1
 
 
 @inner_kernel
@@ -264,7 +267,7 @@ def _part(bins, work, place, rows, begin, end):
     for i in range(begin, end):
         # Written to both sides and kept on one: a branch is mispredicted for every other row.
         row = rows[i]
-        is_left = np.int64(goes_left[column[row]])
+        is_left = np.int64(goes_left[np.uint64(column[np.uint64(row)])])
         rows[middle] = row
         others[n_others] = row
         middle += is_left

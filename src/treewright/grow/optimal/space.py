@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +49,6 @@ class Space:
     Attributes
     ----------
     cells : Cells
-    orders : int32[q + 1, n]
-        Rows by ascending rank of each ordered column; last, rows by their number.
     features : list of int
         The column behind each ordered column, then behind each nominal one.
     missing : list of int
@@ -58,7 +57,6 @@ class Space:
 
     problem: Problem
     cells: Cells
-    orders: np.ndarray
     features: list[int]
     missing: list[int]
 
@@ -66,6 +64,13 @@ class Space:
     def n_ordered(self) -> int:
         """How many ordered columns there are."""
         return len(self.cells.ranks)
+
+    @cached_property
+    def orders(self) -> np.ndarray:
+        """int32[q + 1, n]: rows by ascending rank of each ordered column; last, rows by their number."""
+        n = self.cells.ranks.shape[1]
+        orders = np.argsort(self.cells.ranks, axis=1, kind="stable").astype(np.int32)
+        return np.concatenate([orders, np.arange(n, dtype=np.int32)[None]])
 
     def test(self, place: int, left: np.ndarray, right: np.ndarray) -> tuple[Candidate, bool]:
         """The test of a column that divides these rows (int32 each), and whether the right ones take branch 0."""
@@ -123,11 +128,9 @@ def space_of(problem: Problem, bins: np.ndarray | None = None) -> Space:
             features.append(feature)
             missing.append(NO_MISSING)
     table = np.array(ranks, np.int32).reshape(len(ranks), n)
-    orders = np.argsort(table, axis=1, kind="stable").astype(np.int32)
-    orders = np.concatenate([orders, np.arange(n, dtype=np.int32)[None]])
     codes = np.ascontiguousarray(problem.codes, np.int32)
     n_levels = codes.max(axis=1, initial=0).astype(np.int32) + 1
     code_of_missing = np.diff(problem.level_starts).astype(np.int32) - 1
     missing_codes = np.where(n_levels > code_of_missing, code_of_missing, -1).astype(np.int32)
     cells = Cells(np.ascontiguousarray(table), codes, n_levels, missing_codes)
-    return Space(problem, cells, np.ascontiguousarray(orders), features + problem.level_columns.tolist(), missing)
+    return Space(problem, cells, features + problem.level_columns.tolist(), missing)

@@ -149,6 +149,7 @@ def train_optimal(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -
             "the tree smaller"
         )
     dataset = with_every_cell(dataset, params)
+    dataset = dataset if dataset.cache is not None else dataset.shared()  # columns are sorted and binned once
     optimal, unit = _searched(dataset, params, n_threads)
     warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, int(optimal.tree.feature[0]))
     model = model_of(
@@ -184,15 +185,13 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
         max_search=None if params.max_search is None else int(params.max_search),
         is_late=None if params.time_limit is None else lambda: monotonic() - begun > float(params.time_limit or 0.0),
     )
-    has_subsets = not dataset.classes or dataset.n_classes[0] == 2
     known = _known(dataset, params, limits, n_threads)
-    return grow_optimal(space_of(problem, bins), policy, loss, limits, known, has_subsets), unit / total
+    return grow_optimal(space_of(problem, bins), policy, loss, limits, known, _has_subsets(dataset)), unit / total
 
 
 def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_threads: int) -> list[Tree]:
     """CART's trees within the limits, by each impurity that it knows for the target."""
     criteria = ("gini", "entropy", "misclassification") if dataset.classes else (params.criterion,)
-    dataset = dataset if dataset.cache is not None else dataset.shared()  # columns are sorted once
     limited = TreeParams(
         task=params.task,
         max_depth=limits.max_depth,
@@ -220,19 +219,20 @@ def _bins_of(params: OptimalTreeParams) -> int | None:
 
 def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: float) -> dict[str, Any]:
     """What the model says of the search: objectives are losses per unit of weight, with the price of the leaves."""
-    found, alpha = optimal.found, finite(params.ccp_alpha)
+    found, alpha, levels = optimal.found, finite(params.ccp_alpha), _searched_levels(params)
     n_leaves = optimal.tree.n_leaves
     objective = (found.objective - n_leaves * optimal.price) * unit + n_leaves * alpha
-    is_proven = found.lower >= found.objective
+    is_least = found.lower >= found.objective
     # Of the price that prefers fewer leaves when nothing else does, a bound holds that of one leaf at least.
-    bound = objective if is_proven else min(objective, max(0.0, (found.lower - optimal.price) * unit + alpha))
+    bound = objective if is_least else min(objective, max(0.0, (found.lower - optimal.price) * unit + alpha))
     return {
         "objective": objective,
         "lower_bound": bound,
-        "is_proven": is_proven,
+        "is_proven": is_least or (levels is not None and not found.stopped),
         "n_solved": found.n_solved,
         "stopped": found.stopped,
         "searched": _searched_tests(dataset, params),
+        **({} if levels is None or is_least else {"greedy_below": levels}),
     }
 
 
@@ -240,5 +240,17 @@ def _searched_tests(dataset: Dataset, params: OptimalTreeParams) -> str:
     """Which tests were searched, where that is less than all; empty if every tree was."""
     nominal = [column for column in dataset.schema.used if column.kind == "nominal"]
     has_sets = any(len(column.levels) + column.missing_seen > _MOST_OF_ONE_TEST for column in nominal)
-    found = ["cuts between bins"] * (params.max_bins is not None) + ["single levels of nominal columns"] * has_sets
+    found, n_bins = [], _bins_of(params)
+    if n_bins is not None:
+        bins = dataset.binned(n_bins, 1)[0]
+        found += ["cuts between bins"] * bool((bins.lowest != bins.highest).any())
+    if has_sets and _searched_levels(params) is not None and _has_subsets(dataset):
+        found.append("single levels of nominal columns and sets of them in the order of their means")
+    elif has_sets:
+        found.append("single levels of nominal columns")
     return " and ".join(found)
+
+
+def _has_subsets(dataset: Dataset) -> bool:
+    """Whether means order the levels of nominal columns."""
+    return not dataset.classes or dataset.n_classes[0] == 2

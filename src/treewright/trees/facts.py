@@ -101,8 +101,8 @@ def has_best_order(model: ModelData) -> bool:
 
 
 def gap_of(found: Mapping[str, Any]) -> float:
-    """Share of an optimal tree's objective by which it may be above the least one, 0 to 1."""
-    if found["is_proven"] or found["objective"] <= 0.0:
+    """Share of an optimal tree's objective by which it may be above the least one of all trees, 0 to 1."""
+    if (found["is_proven"] and not found.get("greedy_below")) or found["objective"] <= 0.0:
         return 0.0
     return float(min(max(1.0 - found["lower_bound"] / found["objective"], 0.0), 1.0))
 
@@ -114,6 +114,8 @@ def proof_of(facts: Mapping[str, Any]) -> str:
     'proven: no tree of depth 3 has a smaller loss'
     >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.15, "is_proven": False, "stopped": "max_search=9"}})
     'not proven: the least loss is at most 25.0 % smaller (stopped by max_search=9)'
+    >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.0, "is_proven": True, "greedy_below": 2}})
+    'proven in its first 2 levels, greedy below: no other tests there have a smaller loss'
     """
     found, parameters = facts.get("optimal"), facts.get("parameters", {})
     if (
@@ -124,13 +126,19 @@ def proof_of(facts: Mapping[str, Any]) -> str:
         return ""
     searched = found.get("searched")
     over = f" over {searched}" if searched else ""
+    stopped = f" (stopped by {found['stopped']})" if found.get("stopped") else ""
+    price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
+    if found.get("greedy_below"):
+        levels = found["greedy_below"]
+        of = f"in its first {levels} levels" if levels > 1 else "in its first level"
+        if found["is_proven"]:
+            return f"proven {of}{over}, greedy below: no other tests there have a smaller loss{price}"
+        return f"not proven {of}{over}, greedy below{stopped}"
     if found["is_proven"]:
         sizes = (("max_depth", "of depth {}"), ("max_leaf_nodes", "with {} leaves"))
         of = " ".join(form.format(parameters[name]) for name, form in sizes if parameters.get(name) is not None)
-        price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
         return f"proven: no tree{' ' * bool(of)}{of}{over} has a smaller loss{price}"
     gap = gap_of(found)
-    stopped = f" (stopped by {found['stopped']})" if found.get("stopped") else ""
     return f"not proven: the least loss is at most {100.0 * gap:.1f} % smaller{stopped}"
 
 
@@ -231,6 +239,7 @@ PROOF = {
     "objective": NUMBER,
     "lower_bound": NUMBER,
     "is_proven": SWITCH,
+    "greedy_below": INTEGER,
     "n_solved": INTEGER,
     "stopped": TEXT,
     "searched": TEXT,

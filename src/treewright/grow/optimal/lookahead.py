@@ -102,11 +102,14 @@ class Lookahead:
 
     def run(self, start: Branching | None, value: int) -> Found:
         """Search from a known tree and its objective."""
-        stopped = why_stopped(self._search) or self.stopped
+        try:
+            self._search()
+        except KeyboardInterrupt as end:
+            self.stopped = why_stopped(end)
         lower = self.root.floor + self.rules.price
         if self.best.value < value:
             value, start = self.best.value, self._tree(self.root, self.best.tests, self.levels)
-        return Found(start, value, min(lower, value), self.n_solved, stopped)
+        return Found(start, value, min(lower, value), self.n_solved, self.stopped)
 
     def _search(self) -> None:
         budget, every = 1, len(self.bins.tests) ** self.levels
@@ -169,8 +172,8 @@ class Lookahead:
         """Count a completion; a search that may take no more ends by itself, and keeps what it has found in parts."""
         try:
             spend(self.limits, self.n_solved)
-        except Stopped as reason:
-            self.stopped = str(reason)
+        except Stopped as end:
+            self.stopped = why_stopped(end)
         else:
             self.n_solved += 1
 

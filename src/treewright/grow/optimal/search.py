@@ -531,8 +531,8 @@ class Search:
         leaf = self.leaf(self.root)
         self.best = Solved(value, 0, 0, start) if value <= leaf.value else Solved(leaf.value, 0, 0)
         depth, leaves = self.limits.max_depth, self.limits.max_leaves
-
-        def search() -> None:
+        stopped = ""
+        try:
             for width in (*_WIDTHS, None):
                 self.width = width
                 solved = self.solve(self.root, depth, leaves, self.best.value)
@@ -541,8 +541,8 @@ class Search:
                 if solved.least >= self.best.value:
                     self.lower = self.best.value
                     break
-
-        stopped = why_stopped(search)
+        except (Stopped, KeyboardInterrupt) as end:
+            stopped = why_stopped(end)
         self.limits = replace(self.limits, max_search=None, is_late=None)
         n_solved, tree = self.n_solved, self.finished(self.best.tree)
         return Found(tree, self.best.value, min(self.lower, self.best.value), n_solved, stopped)
@@ -570,17 +570,13 @@ def spend(limits: Limits, n_solved: int) -> None:
     threads.heed()
 
 
-def why_stopped(search: Callable[[], None]) -> str:
-    """Search, and tell what stopped it; empty if nothing did."""
-    try:
-        search()
-    except Stopped as reason:
-        return str(reason)
-    except KeyboardInterrupt as interrupt:
-        if isinstance(interrupt, Terminated) or is_one_of_many():
-            raise
-        return CTRL_C
-    return ""
+def why_stopped(end: Stopped | KeyboardInterrupt) -> str:
+    """What stopped a search; Ctrl-C that is meant for more than the search is raised again."""
+    if isinstance(end, Stopped):
+        return str(end)
+    if isinstance(end, Terminated) or is_one_of_many():
+        raise end
+    return CTRL_C
 
 
 def _open_cuts(moved: np.ndarray, ends: _Interval, end: int, is_bounded: bool) -> tuple[int, int]:

@@ -30,11 +30,11 @@ BEGIN, END, LEVEL, TEST, FIRST, VALUE = range(6)  # of a node of a completion
 class Bins(NamedTuple):
     """A table in bins, and its tests.
 
-    ``by_row`` uint16[n, c] (int32 for more bins), ``by_column`` [c, n]: the bin of each cell. ``starts`` int32[c + 1]: first bin of each
-    column. ``tests`` int32[t, 3]: place, kind (as in ``pairs``) and number of each test; the number of a cut is the
-    largest rank on the left. ``first_tests`` int32[c + 1]: of each column. ``missing`` int32[c]: the level of missing
-    cells of a nominal column, -1 without any. ``has_counts``: the last sum of a bin counts rows, which weigh more or
-    less than 1.
+    ``by_row`` uint16[n, c] (int32 for more bins), ``by_column`` [c, n]: the bin of each cell. ``starts`` int32[c + 1]:
+    first bin of each column. ``tests`` int32[t, 3]: place, kind (as in ``pairs``) and number of each test; the number
+    of a cut is the largest rank on the left. ``first_tests`` int32[c + 1]: of each column. ``missing`` int32[c]: the
+    level of missing cells of a nominal column, -1 without any. ``has_counts``: the last sum of a bin counts its rows,
+    because not all of them weigh 1.
     """
 
     by_row: np.ndarray
@@ -160,9 +160,7 @@ def _score(bins, criterion, rules, work):
     """The criterion of both sides of a test, int64; ``INF`` if one may be no leaf. ``work.left`` has its left side."""
     for k in range(work.left.shape[0]):
         work.right[k] = work.totals[k] - work.left[k]
-    if not (
-        _may_be_leaf(bins, criterion, rules, work.left) and _may_be_leaf(bins, criterion, rules, work.right)
-    ):
+    if not (_may_be_leaf(bins, criterion, rules, work.left) and _may_be_leaf(bins, criterion, rules, work.right)):
         return INF
     return leaf_loss(criterion, work.left) + leaf_loss(criterion, work.right)
 

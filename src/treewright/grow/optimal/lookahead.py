@@ -48,7 +48,7 @@ _WIDER = 3  # from one pass to the next
 
 
 class Tests(NamedTuple):
-    """The searched tests of a tree: the number of the root's, and those of its sides; None is a leaf or a completion."""
+    """The searched tests of a tree, by number; None is a leaf or a completion."""
 
     root: int
     left: Tests | None
@@ -57,7 +57,10 @@ class Tests(NamedTuple):
 
 @dataclass(eq=False)
 class Part:
-    """Some rows (int32[m], ascending), also as bits; the loss that no tree of them avoids; their histogram, if counted."""
+    """Some rows (int32[m], ascending), also as bits, and their digest.
+
+    ``floor``: the loss that no tree of them avoids. ``histogram``: None until it is needed.
+    """
 
     rows: np.ndarray
     bits: np.ndarray
@@ -98,7 +101,7 @@ class Lookahead:
         self.has_floors = bool(self.floors.any())
         self.root = self._part(np.arange(n, dtype=np.int32), np.packbits(np.ones(n, bool)))
         self.root.histogram = self._counted(self.root.rows)
-        self.best = Known(INF, np.empty(0, np.int32))
+        self.best = replace(self._known_of(self.root, levels))
 
     def run(self, start: Branching | None, value: int) -> Found:
         """Search from a known tree and its objective."""
@@ -252,9 +255,7 @@ class Lookahead:
             return None
         sides = self._sides(part, tests.root)
         self._count_sides(part, sides)
-        left, right = (
-            self._tree(side, below, levels - 1) for side, below in zip(sides, tests[1:], strict=True)
-        )
+        left, right = (self._tree(side, below, levels - 1) for side, below in zip(sides, tests[1:], strict=True))
         return Branching(self._place(tests.root), sides[0].rows, sides[1].rows, left, right)
 
     def _completed_tree(self, part: Part) -> Branching | None:

@@ -1,0 +1,79 @@
+"""Trees that are optimal in their first levels and greedy below have the least objective of all such trees."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from naive_lookahead import LookaheadTwin
+from rotating import few
+from test_optimal_against_twin import EQUAL, LOSSES, Case, drawn
+
+from treewright.learn import optimal
+from treewright.trees.codec import dumps
+
+SEEDS = few(range(60), 6)
+
+
+def looked_ahead(seed: int, loss: str) -> tuple[Case, int]:
+    """A case without a limit of leaves, and the levels that are searched."""
+    case = drawn(seed, loss, ("numeric", "ordinal", "nominal"))
+    levels, below = (int(size) for size in np.random.default_rng(seed).integers(1, 3, 2))
+    return replace(case, limits=replace(case.limits, max_depth=levels + below, max_leaf_nodes=None)), levels
+
+
+def differences(seed: int, loss: str) -> tuple[list[str], bool]:
+    """What is not as the twin has it, in words; and whether the twin has one objective."""
+    case, levels = looked_ahead(seed, loss)
+    est = case.fitted(optimal_depth=levels, max_search=None)
+    of_leaves, n_leaves = case.loss_of(est)
+    total = sum(case.twin.weights)
+    own = of_leaves + case.limits.ccp_alpha * total * n_leaves
+    near = EQUAL * max(1.0, own)
+    least, most = LookaheadTwin(case.twin, case.limits, levels).best()
+    wrong = []
+    if not least - near <= own <= most + near:
+        wrong.append(f"objective {own}, the twin has {least} to {most}")
+    if abs(est.objective_ * total - own) > near:
+        wrong.append(f"objective_ is {est.objective_ * total}, the leaves have {own}")
+    if not est.proven_ or est.get_depth() > case.limits.max_depth:
+        wrong.append("it is not proven, or too deep")
+    of_all = case.fitted(max_search=None)
+    if est.lower_bound_ * total > of_all.objective_ * total + near:
+        wrong.append(f"lower_bound_ is {est.lower_bound_}, a tree has {of_all.objective_}")
+    return wrong, most - least <= near
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """The search does not begin with CART's trees, which may have any sets of levels."""
+    monkeypatch.setattr(optimal, "_known", lambda *_: [])
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_other_first_levels_have_a_smaller_objective(loss):
+    is_single = []
+    for seed in SEEDS:
+        wrong, is_one = differences(seed, loss)
+        assert not wrong, seed
+        is_single.append(is_one)
+    assert any(is_single)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_other_first_levels_of_many_tables_have_a_smaller_objective(loss):
+    for seed in range(1000, 1300):
+        assert not differences(seed, loss)[0], seed
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_order_of_rows_and_threads_do_not_change_the_bytes(loss):
+    for seed in SEEDS:
+        case, levels = looked_ahead(seed, loss)
+        few_completions = {"optimal_depth": levels, "max_search": 12}
+        first = dumps(case.fitted(**few_completions).model_)
+        order = np.random.default_rng(seed).permutation(len(case.y))
+        assert dumps(case.fitted(order, **few_completions).model_) == first, f"seed {seed}, other rows first"
+        assert dumps(case.fitted(n_jobs=3, **few_completions).model_) == first, f"seed {seed}, 3 threads"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from naive_optimal import CLASS_LOSSES, Rows, Sets, TwinLimits, TwinTable, Twin
+from naive_optimal import CLASS_LOSSES, Rows, Sets, Twin, TwinLimits, TwinTable
 
 NEAR = 1e-9
 Range = tuple[float, float]
@@ -60,7 +60,7 @@ class LookaheadTwin:
                     for score, (left, right), _ in scored if score <= to_beat + NEAR
                 ]  # fmt: skip
                 found = (
-                    min(leaf, min(one[0] + other[0] for one, other in below)),
+                    min([leaf, *(one[0] + other[0] for one, other in below)]),
                     min(leaf, max(one[1] + other[1] for one, other in below)),
                 )
             self.completed[rows, levels] = found

@@ -8,6 +8,8 @@ from naive_lookahead import LookaheadTwin
 from rotating import few
 from test_optimal_against_twin import EQUAL, LOSSES, Case, drawn
 
+import treewright as tw
+from treewright.exceptions import DataWarning
 from treewright.learn import optimal
 from treewright.trees.codec import dumps
 
@@ -66,6 +68,12 @@ def test_no_other_first_levels_have_a_smaller_objective(loss):
 def test_no_other_first_levels_of_many_tables_have_a_smaller_objective(loss):
     for seed in range(1000, 1300):
         assert not differences(seed, loss)[0], seed
+
+
+def test_a_table_without_tests_is_a_leaf():
+    with pytest.warns(DataWarning, match="constant"):
+        est = tw.OptimalTreeClassifier(optimal_depth=1).fit({"same": [1, 1, 1]}, ["a", "b", "b"])
+    assert (est.get_n_leaves(), est.proven_, est.gap_) == (1, True, 0.0)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -53,7 +53,7 @@ def grow_optimal(
         branching, objective = branching_of(space, loss, tree, limits)
         if objective < value:
             start, value = branching, objective
-    if limits.optimal_depth is None:
+    if limits.optimal_depth is None or not space.features:  # without tests there is nothing below the root
         found = Search(space, loss, limits, has_subsets).run(start, value)
     else:
         found = Lookahead(space, loss, limits, has_subsets, limits.optimal_depth).run(start, value)

@@ -499,6 +499,7 @@ class OptimalTreeClassifier:
         max_search: int | None = 2000,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        optimal_depth: int | None = None,
         max_bins: int | None = None,
         time_limit: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
@@ -532,9 +533,12 @@ class OptimalTreeClassifier:
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
             Share of the whole weight a branch needs.
+        optimal_depth : int from 1 to 50, optional
+            Search the tests of so many levels only, with the greedy tree below each of their leaves. None searches all
+            levels. For many rows and deeper trees; see also ``max_bins``.
         max_bins : int from 2 to 255, optional
-            Search only the cuts between so many bins of a column. None searches every cut. With bins the tree is
-            optimal over these cuts.
+            Search only the cuts between so many bins of a column. None searches every cut, and with ``optimal_depth``
+            those between 64 bins. With bins the tree is optimal over these cuts.
         time_limit : float > 0, optional
             Stop after so much time, with the best tree so far. The result then depends on the machine.
         class_weight : dict, list of dict, "balanced", optional
@@ -572,6 +576,7 @@ class OptimalTreeRegressor:
         max_search: int | None = 2000,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        optimal_depth: int | None = None,
         max_bins: int | None = None,
         time_limit: float | None = None,
         missing: str = "direction",
@@ -602,9 +607,12 @@ class OptimalTreeRegressor:
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
             Share of the whole weight a branch needs.
+        optimal_depth : int from 1 to 50, optional
+            Search the tests of so many levels only, with the greedy tree below each of their leaves. None searches all
+            levels. For many rows and deeper trees; see also ``max_bins``.
         max_bins : int from 2 to 255, optional
-            Search only the cuts between so many bins of a column. None searches every cut. With bins the tree is
-            optimal over these cuts.
+            Search only the cuts between so many bins of a column. None searches every cut, and with ``optimal_depth``
+            those between 64 bins. With bins the tree is optimal over these cuts.
         time_limit : float > 0, optional
             Stop after so much time, with the best tree so far. The result then depends on the machine.
         missing : {"direction", "error"}, default "direction"

@@ -244,10 +244,9 @@ def _searched_tests(dataset: Dataset, params: OptimalTreeParams) -> str:
     if n_bins is not None:
         bins = dataset.binned(n_bins, 1)[0]
         found += ["cuts between bins"] * bool((bins.lowest != bins.highest).any())
-    if has_sets and _searched_levels(params) is not None and _has_subsets(dataset):
-        found.append("single levels of nominal columns and sets of them in the order of their means")
-    elif has_sets:
-        found.append("single levels of nominal columns")
+    if has_sets:
+        has_order = _searched_levels(params) is not None and _has_subsets(dataset)
+        found.append("levels in the order of their means" if has_order else "single levels of nominal columns")
     return " and ".join(found)
 
 

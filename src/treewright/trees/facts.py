@@ -115,7 +115,7 @@ def proof_of(facts: Mapping[str, Any]) -> str:
     >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.15, "is_proven": False, "stopped": "max_search=9"}})
     'not proven: the least loss is at most 25.0 % smaller (stopped by max_search=9)'
     >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.0, "is_proven": True, "greedy_below": 2}})
-    'proven in its first 2 levels, greedy below: no other tests there have a smaller loss'
+    'proven optimal in its first 2 levels, greedy below'
     """
     found, parameters = facts.get("optimal"), facts.get("parameters", {})
     if (
@@ -127,16 +127,14 @@ def proof_of(facts: Mapping[str, Any]) -> str:
     searched = found.get("searched")
     over = f" over {searched}" if searched else ""
     stopped = f" (stopped by {found['stopped']})" if found.get("stopped") else ""
-    price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
     if found.get("greedy_below"):
         levels = found["greedy_below"]
         of = f"in its first {levels} levels" if levels > 1 else "in its first level"
-        if found["is_proven"]:
-            return f"proven {of}{over}, greedy below: no other tests there have a smaller loss{price}"
-        return f"not proven {of}{over}, greedy below{stopped}"
+        return f"{'' if found['is_proven'] else 'not '}proven optimal {of}{over}, greedy below{stopped}"
     if found["is_proven"]:
         sizes = (("max_depth", "of depth {}"), ("max_leaf_nodes", "with {} leaves"))
         of = " ".join(form.format(parameters[name]) for name, form in sizes if parameters.get(name) is not None)
+        price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
         return f"proven: no tree{' ' * bool(of)}{of}{over} has a smaller loss{price}"
     gap = gap_of(found)
     return f"not proven: the least loss is at most {100.0 * gap:.1f} % smaller{stopped}"

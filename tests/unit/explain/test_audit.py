@@ -454,3 +454,14 @@ def test_an_optimal_tree_says_what_its_test_costs_and_what_follows():
     # Two of six are yes; x2 <= 2.5 leaves one error (1/6), x0 alone leaves two (2/6): 1/6 of gain is given up.
     said = "gives up 0.167 of gain here, for a loss of 0.000 per row in the leaves below"
     assert said in str(est.audit(0)), est.audit(0)
+
+
+def test_below_the_searched_levels_an_optimal_tree_is_said_to_be_greedy():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=600) * 0.3 > 0
+    est = tw.OptimalTreeClassifier(max_depth=4, optimal_depth=1).fit(X, y)
+    assert "the optimal tree gives up" in str(est.audit(0))
+    below = [str(est.audit(int(at))) for at in np.flatnonzero(~est.tree_.is_leaf)[1:]]
+    assert any("below its first level the tree is greedy" in each for each in below)
+    assert not any("gives up" in each for each in below)

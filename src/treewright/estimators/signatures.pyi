@@ -528,7 +528,7 @@ class OptimalTreeClassifier:
             leaves is chosen.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
-            same on every machine.
+            same on every machine. With ``optimal_depth`` a subproblem is a greedy tree.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
@@ -602,7 +602,7 @@ class OptimalTreeRegressor:
             leaves is chosen.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
-            same on every machine.
+            same on every machine. With ``optimal_depth`` a subproblem is a greedy tree.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0

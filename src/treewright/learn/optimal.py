@@ -96,7 +96,7 @@ class OptimalTreeParams(ColumnParams):
     max_search: int | None = param(
         2000, any_whole(1), NOTHING, unit="subproblems",
         help="stop after so many subproblems, with the best tree so far; None searches to the proof",
-        more="The result is the same on every machine.",
+        more="The result is the same on every machine. With ``optimal_depth`` a subproblem is a greedy tree.",
     )  # fmt: skip
     time_limit: float | None = param(
         None, any_real(0.0, None, "neither"), NOTHING, unit="seconds", shapes_model=True,

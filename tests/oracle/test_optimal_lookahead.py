@@ -5,12 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from naive_lookahead import LookaheadTwin
+from naive_optimal import CLASS_LOSSES
 from rotating import few
 from test_optimal_against_twin import EQUAL, LOSSES, Case, drawn
 
 import treewright as tw
+from treewright.data.encoder import encode_fit
 from treewright.exceptions import DataWarning
+from treewright.grow.optimal.completion import VALUE
+from treewright.grow.optimal.grower import branching_of
 from treewright.grow.optimal.lookahead import Lookahead
+from treewright.grow.optimal.losses import class_loss, number_loss
+from treewright.grow.optimal.pairs import CUT, FIRST_LEVELS, INF, ONE_LEVEL, WITH_MISSING, sum_rows
+from treewright.grow.optimal.search import Limits
+from treewright.grow.optimal.space import space_of
+from treewright.grow.problem import class_problem, number_problem
 from treewright.learn import optimal
 from treewright.trees.codec import dumps
 
@@ -78,6 +87,58 @@ def test_the_proof_tries_the_least_promising_tests_too(loss, monkeypatch):
 def test_no_other_first_levels_of_many_tables_have_a_smaller_objective(loss):
     for seed in range(1000, 1300):
         assert not differences(seed, loss)[0], seed
+
+
+def greedy_search(seed: int, loss_name: str, depth: int, *, n_classes: int = 2) -> tuple[Lookahead, tuple]:
+    """A search of no level, whose root has a completion; and its table, target and weights, with hardly any ties."""
+    rng = np.random.default_rng(seed)
+    n = 120
+    numbers = rng.normal(size=(2, n))
+    numbers[0, rng.random(n) < 0.2] = np.nan
+    levels = [None if rng.random() < 0.15 else "abcdef"[at] for at in rng.integers(0, 6, n)]
+    table = {"gone": numbers[0].tolist(), "number": numbers[1].tolist(), "level": levels}
+    weights = rng.uniform(1.0, 2.0, n)
+    schema, matrix = encode_fit(table)
+    if loss_name in CLASS_LOSSES:
+        y = rng.permutation(np.arange(n) % n_classes).astype(np.int32)
+        problem = class_problem(matrix, schema, y[:, None], [n_classes], weights, "direction")
+        loss, _ = class_loss(y, n_classes, weights, loss_name)
+    else:
+        y = rng.gamma(2.0, size=n)
+        problem = number_problem(matrix, schema, y[:, None], weights, "direction")
+        loss, _ = number_loss(y, weights, loss_name)
+    has_subsets = n_classes == 2
+    search = Lookahead(space_of(problem), loss, Limits(depth, 2**depth, min_rows=5, price=1), has_subsets, 0)
+    return search, (table, y, weights)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_completion_is_carts_tree_pruned_by_the_objective(loss):
+    for seed in SEEDS:
+        search, (table, y, weights) = greedy_search(seed, loss, depth=3)
+        is_class = loss in CLASS_LOSSES
+        criterion = "gini" if loss == "misclassification" else loss
+        kind = tw.DecisionTreeClassifier if is_class else tw.DecisionTreeRegressor
+        cart = kind(criterion=criterion, max_depth=3, min_samples_leaf=5).fit(table, y, sample_weight=weights)
+        _, objective = branching_of(search.space, search.loss, cart.tree_, search.limits)
+
+        search._grow(search.root)
+
+        assert search.nodes[0, VALUE] == objective, seed
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_test_divides_the_rows_as_it_was_scored(n_classes):
+    search, _ = greedy_search(1, "gini", depth=1, n_classes=n_classes)
+    search._known_of(search.root, 0)
+    scores = search.work.scores.copy()
+    scored = np.flatnonzero(scores < INF)
+    sums = np.zeros(search.loss.n_sums, np.int64)
+    for test in scored.tolist():
+        sides = search._sides(search.root, test)
+        assert sum(sum_rows(search.criterion, side.rows, sums) for side in sides) == scores[test], test
+    kinds = {CUT, ONE_LEVEL, WITH_MISSING} | ({FIRST_LEVELS} if n_classes == 2 else set())
+    assert set(search.bins.tests[scored, 1].tolist()) == kinds
 
 
 def test_a_table_without_tests_is_a_leaf():

@@ -18,6 +18,7 @@ from treewright.trees.codec import dumps
 
 SEEDS = few(range(60), 6)
 EQUAL = 1e-9  # a loss is rounded once a leaf
+TINY = 1e-6  # a price that only decides between trees of equal loss
 LOSSES = (*CLASS_LOSSES, *NUMBER_LOSSES)
 LETTERS = "abcd"
 
@@ -87,7 +88,7 @@ def drawn(seed: int, loss: str, kinds: tuple[str, ...]) -> Case:
         max_leaf_nodes=[None, None, 2, 3, 5, 6][rng.integers(6)],
         min_samples_leaf=int(rng.choice([1, 1, 2, 3])),
         min_weight_fraction_leaf=float(rng.choice([0.0, 0.0, 0.13])),
-        ccp_alpha=float(rng.choice([0.0, 0.0, 0.03, 0.11])),
+        ccp_alpha=float(rng.choice([0.0, TINY, 0.03, 0.11])),
     )
     whole = [1] * n if weights is None else [int(weight) for weight in weights]
     twin = TwinTable(columns, y.tolist(), whole, loss)
@@ -124,7 +125,7 @@ def differences(case: Case, *, is_alone: bool = False) -> list[str]:
         most, fewest = Twin(case.twin, case.limits, Sets.NOWHERE).best()
         if abs(own - most) > near:
             wrong.append(f"objective {own}, the twin has {most}")
-        elif case.twin.loss == "misclassification" and case.limits.ccp_alpha == 0.0 and n_leaves != fewest:
+        elif case.twin.loss == "misclassification" and case.limits.ccp_alpha == TINY and n_leaves != fewest:
             wrong.append(f"{n_leaves} leaves, the twin has {fewest}")
     of_greedy, leaves_of_greedy = case.loss_of(case.greedy())
     if not is_alone and own > of_greedy + case.limits.ccp_alpha * total * leaves_of_greedy + near:

@@ -19,16 +19,18 @@ KINDS = {
 
 def without_bits(search):
     search.bits = None
+    search.root = search.node(search.space.orders)
 
 
 def without_sweeps(search):
-    search.bits = None
+    without_bits(search)
     nothing = np.zeros((2, 0), np.int64)
     search.scratch = search.scratch._replace(best=nothing, places=np.zeros(0, np.int32))
 
 
 def without_moved_rows(search):
-    search.bits, search.is_bounded = None, False
+    without_bits(search)
+    search.is_bounded = False
 
 
 def objective_of(search, tree):
@@ -65,7 +67,7 @@ def test_every_way_finds_the_same_objective_and_the_tree_that_has_it(kind):
     for seed in range(8):
         ways = [without_bits, without_sweeps, without_moved_rows]
         found = list(searches(kind, seed, *ways))
-        assert {each.objective for _, each in found} == {found[0][1].objective}
+        assert len({search.goal(each.objective) for search, each in found}) == 1  # ties may have other leaves
         assert all(each.lower == each.objective == objective_of(search, each.tree) for search, each in found)
 
 

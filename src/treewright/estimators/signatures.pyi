@@ -524,8 +524,9 @@ class OptimalTreeClassifier:
         max_leaf_nodes : int >= 2, optional
             Leaves of the tree.
         ccp_alpha : float >= 0, default 0.0
-            The price of a leaf. In units of the mean loss of a row. Of trees with equal loss the one with the fewest
-            leaves is chosen.
+            The price of a leaf. In units of the mean loss of a row. The least price that is not 0, such as 1e-9, proves
+            that no tree of equal loss has fewer leaves; with 0 a tree with fewer is preferred where the search meets
+            it.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
             same on every machine. With ``optimal_depth`` a subproblem is a greedy tree.
@@ -598,8 +599,9 @@ class OptimalTreeRegressor:
         max_leaf_nodes : int >= 2, optional
             Leaves of the tree.
         ccp_alpha : float >= 0, default 0.0
-            The price of a leaf. In units of the mean loss of a row. Of trees with equal loss the one with the fewest
-            leaves is chosen.
+            The price of a leaf. In units of the mean loss of a row. The least price that is not 0, such as 1e-9, proves
+            that no tree of equal loss has fewer leaves; with 0 a tree with fewer is preferred where the search meets
+            it.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
             same on every machine. With ``optimal_depth`` a subproblem is a greedy tree.

@@ -5,7 +5,7 @@ The search (``grow.optimal``) begins with the trees that CART grows within the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -81,7 +81,8 @@ class OptimalTreeParams(ColumnParams):
     min_weight_fraction_leaf: float = stated(MIN_WEIGHT_FRACTION_LEAF)
     ccp_alpha: float = param(
         0.0, any_real(0.0, None, "left"), unit="loss", help="the price of a leaf",
-        more="In units of the mean loss of a row. Of trees with equal loss the one with the fewest leaves is chosen.",
+        more="In units of the mean loss of a row. The least price that is not 0, such as 1e-9, proves that no tree of "
+        "equal loss has fewer leaves; with 0 a tree with fewer is preferred where the search meets it.",
     )  # fmt: skip
     optimal_depth: int | None = param(
         None, whole(1, DEEPEST), NOTHING, unit="levels",
@@ -185,11 +186,12 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
         max_search=None if params.max_search is None else int(params.max_search),
         is_late=None if params.time_limit is None else lambda: monotonic() - begun > float(params.time_limit or 0.0),
     )
-    known = _known(dataset, params, limits, n_threads)
-    return grow_optimal(space_of(problem, bins), policy, loss, limits, known, _has_subsets(dataset)), unit / total
+    known, space = _known(dataset, params, limits, n_threads), space_of(problem, bins)
+    is_whole = not _searched_tests(dataset, params)
+    return grow_optimal(space, policy, loss, limits, known, _has_subsets(dataset), is_whole), unit / total
 
 
-def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_threads: int) -> list[Tree]:
+def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_threads: int) -> Iterator[Tree]:
     """CART's trees within the limits, by each impurity that it knows for the target."""
     criteria = ("gini", "entropy", "misclassification") if dataset.classes else (params.criterion,)
     limited = TreeParams(
@@ -201,7 +203,8 @@ def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_thread
     )
     if params.max_bins is not None:
         limited = replace(limited, splitter="hist", max_bins=params.max_bins)
-    return [grow_cart(dataset, replace(limited, criterion=criterion), n_threads)[0] for criterion in criteria]
+    for criterion in criteria:
+        yield grow_cart(dataset, replace(limited, criterion=criterion), n_threads)[0]
 
 
 def _searched_levels(params: OptimalTreeParams) -> int | None:

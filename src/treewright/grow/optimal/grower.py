@@ -8,8 +8,9 @@ tree_of          the tree that the rows make of them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -36,28 +37,34 @@ class Optimal:
 
 
 def grow_optimal(
-    space: Space, policy: Policy, loss: Loss, limits: Limits, known: Sequence[Tree], has_subsets: bool
+    space: Space, policy: Policy, loss: Loss, limits: Limits, known: Iterable[Tree], has_subsets: bool, is_whole: bool
 ) -> Optimal:
     """The best tree within the limits.
 
     Parameters
     ----------
-    known : sequence of Tree
-        Grown on the same rows within the same limits; the result is never worse.
+    known : iterable of Tree
+        Grown on the same rows within the same limits; the result is never worse. The search begins with the first; the
+        others are grown only if no proof says that they are no better.
     has_subsets : bool
         Whether means order the levels of nominal columns: two classes, or numbers.
+    is_whole : bool
+        Whether the search has every test that a known tree may have.
     """
     start: Branching | None = None
-    value = INF
-    for tree in known:
-        branching, objective = branching_of(space, loss, tree, limits)
-        if objective < value:
-            start, value = branching, objective
+    value, trees = INF, iter(known)
+    for tree in islice(trees, 1):
+        start, value = branching_of(space, loss, tree, limits)
     if limits.optimal_depth is None or not space.features:  # without tests there is nothing below the root
         found = Search(space, loss, limits, has_subsets).run(start, value)
     else:
         found = Lookahead(space, loss, limits, has_subsets, limits.optimal_depth).run(start, value)
-    root = all_instances(space.problem)
+    if found.lower < found.objective or not is_whole:
+        for tree in trees:
+            branching, objective = branching_of(space, loss, tree, limits)
+            if objective < found.objective:
+                found = replace(found, tree=branching, objective=objective, lower=min(found.lower, objective))
+    root = all_instances(space.problem, is_sorted=False)
     return Optimal(tree_of(space.problem, policy, root, plan_of(space, found.tree)), found, value, limits.price)
 
 

@@ -39,7 +39,16 @@ from treewright.grow.optimal.completion import (
 )
 from treewright.grow.optimal.losses import Loss, greedy_criterion
 from treewright.grow.optimal.pairs import INF, Rules
-from treewright.grow.optimal.search import Branching, Found, Limits, Stopped, floors_of, spend, why_stopped
+from treewright.grow.optimal.search import (
+    Branching,
+    Found,
+    Limits,
+    Stopped,
+    floors_of,
+    grain_within,
+    spend,
+    why_stopped,
+)
 from treewright.grow.optimal.space import Space
 
 _MOST_KEPT = 2**29  # bytes of what is known; beyond, all is forgotten, and found again where it is needed
@@ -93,6 +102,7 @@ class Lookahead:
         self.work = work_of(self.bins, loss, self.n_below)
         n = len(loss.weights)
         self.nodes = np.zeros((min(2 ** min(self.n_below + 1, 40), 2 * n), 6), np.int64)
+        self.grain = grain_within(limits, loss)
         self.floors = floors_of(space.cells, loss)
         self.completed: dict[bytes, int] = {}
         self.known: dict[tuple[bytes, int], Known] = {}
@@ -130,12 +140,16 @@ class Lookahead:
         # Above the last level there is more to try in the sides of tests that were tried.
         first = known.budget if levels == 1 else 0
         for place, test in enumerate(known.order[first:budget].tolist(), first):
-            if self.stopped or known.value <= part.floor + 2 * self.rules.price:
+            if self.stopped or self.goal(known.value) <= part.floor + 2 * self.rules.price:
                 break
             self._try(part, known, levels, test, budget // (place + 1))
         if not self.stopped:
             known.budget = budget
         return known
+
+    def goal(self, value: int) -> int:
+        """As `Search.goal`."""
+        return value - value % self.grain
 
     def _try(self, part: Part, known: Known, levels: int, test: int, budget: int) -> None:
         """Try a test: the larger side first, whose objective is the more telling."""
@@ -143,7 +157,7 @@ class Lookahead:
         found: list[tuple[int, Tests | None]] = [(side.floor + self.rules.price, None) for side in sides]
         large = int(len(sides[1].rows) > len(sides[0].rows))
         for at in (large, 1 - large):
-            if found[0][0] + found[1][0] >= known.value:
+            if found[0][0] + found[1][0] >= self.goal(known.value):
                 return
             if levels == 1:
                 found[at] = self._completion(part, sides, at), None

@@ -26,8 +26,8 @@ from treewright.core import threads
 from treewright.core.notices import is_one_of_many
 from treewright.exceptions import Terminated
 from treewright.grow.by_node.candidates import Candidate
-from treewright.grow.optimal.bits import best_pair_of_bits, best_triple_of_bits, bit_space_of
-from treewright.grow.optimal.losses import Loss, weight_of
+from treewright.grow.optimal.bits import best_pair_of_bits, best_triple_of_bits, bit_space_of, promise_of_bits
+from treewright.grow.optimal.losses import Loss, grain_of, weight_of
 from treewright.grow.optimal.pairs import (
     CUT,
     FIRST_LEVELS,
@@ -48,6 +48,7 @@ from treewright.grow.optimal.space import Cells, Space
 CTRL_C = "Ctrl-C"  # why a search was stopped
 _NO_FLOORS = np.empty(0, np.int64)
 _MOST_KEPT = 2**29  # bytes of kept subproblems; beyond, all are forgotten, and found again where they are needed
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # makes digests of rows
 _WIDTHS = (1, 3, 9)  # tests tried per node in the passes before the proof
 
 
@@ -75,7 +76,10 @@ class Branching:
 
 @dataclass(eq=False)
 class Node:
-    """Rows of a subproblem: ``orders`` int32[q + 1, m], their loss as one leaf, a lower bound of any tree's loss."""
+    """Rows of a subproblem: ``orders`` int32[q + 1, m], their loss as one leaf, a lower bound of any tree's loss.
+
+    Where tests are bits, the rows are all that is kept: int32[1, m].
+    """
 
     orders: np.ndarray
     leaf: int
@@ -193,8 +197,9 @@ class Search:
         self.sums = np.zeros(loss.n_sums, np.int64)
         self.floors = floors_of(space.cells, loss)
         self.is_bounded = bool(loss.largest[0] >= 0)
-        self.bits = None if is_limited else bit_space_of(space.cells, loss, limits.price)
-        self.root = self.node(space.orders)
+        self.grain = grain_within(limits, loss)
+        self.bits = None if is_limited else bit_space_of(space.cells, loss, limits.price, self.grain)
+        self.root = self.node(space.orders if self.bits is None else space.orders[-1:])
         self.best, self.lower = Solved(INF, 0, 0), self.root.floor + self.rules.price
 
     def node(self, orders: np.ndarray) -> Node:
@@ -204,6 +209,8 @@ class Search:
 
     def goes_left(self, node: Node, place: int, kind: int, number: int) -> np.ndarray:
         """uint8[n]: the rows of a node on the left of a test."""
+        if self.bits is not None:  # a test is its position among the bits
+            return self._mask_of(node.rows[self.bits.sides[place, node.rows]])
         if kind == CUT:
             return self._mask_of(node.orders[place, :number])
         at = place - self.space.n_ordered
@@ -228,6 +235,10 @@ class Search:
         spend(self.limits, self.n_solved)
         self.n_solved += 1
 
+    def goal(self, value: int) -> int:
+        """A tree must have less than this to be better: less loss, if leaves cost next to nothing."""
+        return value - value % self.grain
+
     def leaf(self, node: Node) -> Solved:
         """The node as a leaf."""
         own = node.leaf + self.rules.price
@@ -250,10 +261,10 @@ class Search:
             return Solved(leaf.value, min(leaf.value, least), min(leaf.lower, least))
         key = (np.packbits(self._mask_of(node.rows)).tobytes(), depth, leaves)
         known = self.known.get(key) or Solved(leaf.value, min(leaf.value, least), min(leaf.lower, least))
-        if known.least >= below or known.value <= known.least:
+        if known.least >= min(below, self.goal(known.value)):
             return known
         self.count()
-        if self.bits is not None and (depth == 2 or leaves == 3 or (depth == 3 and leaves == 8)):
+        if self.bits is not None and (depth <= 2 or leaves == 3 or (depth == 3 and leaves == 8)):
             solved = self._by_bits(node, depth, leaves, below, known)
         elif depth == 1:
             solved = self._by_stump(node, leaf)
@@ -303,29 +314,31 @@ class Search:
         return Solved(value, value, lower, Branching(place, *rows, None, None, open=(2, leaves)), floors)
 
     def _by_bits(self, node: Node, depth: int, leaves: int, below: int, known: Solved) -> Solved:
-        """Two or three levels where all tests are bits."""
+        """Up to three levels where all tests are bits."""
         assert self.bits is not None  # noqa: S101 - for the type checker
-        rows, n_tests = self.bits.words(node.rows), len(self.bits.names)
+        bits, n_tests = self.bits.of(node.rows), len(self.bits.names)
         if depth == 3:
             two = self._by_bits(node, 2, 4, below, known)
             best = np.array([min(two.value, below), -1, 0, 0], np.int64)
-            best_triple_of_bits(self.bits.bits, rows, best)
+            best_triple_of_bits(bits, below, best)
             value, at = best[:2].tolist()
             if at < 0:
-                return replace(two, least=min(two.value, below), lower=min(two.value, below))
+                least = min(self.goal(two.value), below)
+                return replace(two, least=least, lower=least)
+            least = self.goal(value)
         else:
             best = np.empty(2, np.int64)
-            best_pair_of_bits(self.bits.bits, rows, leaves, best)
+            best_pair_of_bits(bits, leaves, best)
             value, at = best.tolist()
             if at < 0:
                 return Solved(value, value, value)
+            least = value
         is_alone = at >= n_tests
-        place, kind, number = self.bits.names[at - n_tests if is_alone else at]
-        if kind == CUT:
-            number = int((self.space.cells.ranks[place, node.rows] == 0).sum())
-        sides = self._sides(node, place, kind, number)
+        test = at - n_tests if is_alone else at
         further = None if is_alone else (depth, leaves)
-        return Solved(value, value, value, Branching(place, *sides, None, None, open=further))
+        place = self.bits.names[test][0]
+        tree = Branching(place, *self._sides(node, test, CUT, 0), None, None, open=further)
+        return Solved(value, least, least, tree)
 
     def finished(self, tree: Branching | None) -> Branching | None:
         """A tree with all its tests; deeper than the limit of levels it never goes."""
@@ -363,6 +376,10 @@ class Search:
         if leaves >= 2 * most:
             ways = [(most, most)]
         ways.sort(key=lambda way: abs(way[0] - way[1]))
+        if self.bits is not None:
+            scored = zip(promise_of_bits(self.bits.of(node.rows)).tolist(), range(len(self.bits.names)), strict=True)
+            once = np.zeros(1, np.int64)
+            return [_Lane(test, CUT, way, once, once) for score, test in sorted(scored) if score <= 0.0 for way in ways]
         cells, q = self.space.cells, self.space.n_ordered
         lanes: list[tuple[float, _Lane]] = []
         scores, promising = np.full(q, -1.0), np.zeros(q, np.int64)
@@ -380,6 +397,10 @@ class Search:
                 lanes += [(-score, _Lane(q + at, kind, way, one, none)) for way in ways]
         lanes.sort(key=lambda lane: lane[0])
         return [lane for _, lane in lanes]
+
+    def _place(self, lane: _Lane) -> int:
+        """The place of a lane's column."""
+        return lane.place if self.bits is None else self.bits.names[lane.place][0]
 
     def _tests_of_levels(self, node: Node, at: int) -> list[tuple[int, int, float]]:
         """The tests of one level of a nominal column against the rest, with their promise."""
@@ -408,7 +429,7 @@ class Search:
                 continue
             other = self.solve(second, depth - 1, lane.leaves[1], best.value - one.value)
             if one.value + other.value < best.value:
-                tree = Branching(lane.place, first.rows, second.rows, one.tree, other.tree)
+                tree = Branching(self._place(lane), first.rows, second.rows, one.tree, other.tree)
                 best = replace(known, value=one.value + other.value, tree=tree)
                 self._note(node, best)
         return best
@@ -417,7 +438,7 @@ class Search:
         """The best tree: tests are tried, the least bound first, until no bound is below the incumbent."""
         best, leaf = known, self.leaf(node)
         lower = leaf.lower  # of the relaxed objective of a leaf and of all tests that were tried
-        if self.rules.has_subsets and len(self.space.cells.codes):
+        if self.rules.has_subsets and len(self.space.cells.codes) and self.bits is None:
             # The lanes have no sets of levels: a single test of one is a tree of its own.
             stump = self._by_stump(node, leaf)
             lower = min(lower, stump.lower)
@@ -433,7 +454,7 @@ class Search:
             if node is self.root:
                 self.lower = min(intervals[0].bound, lower, best.value)
             ends = heapq.heappop(intervals)
-            end = min(below, best.value)
+            end = min(below, self.goal(best.value))
             if ends.bound >= end:
                 break
             lane = lanes[ends.lane]
@@ -465,7 +486,7 @@ class Search:
             ):  # fmt: skip
                 if part.after - part.before > 1:
                     heapq.heappush(intervals, part)
-        end = min(below, best.value)
+        end = min(below, self.goal(best.value))
         return Solved(best.value, max(known.least, end), max(known.lower, min(end, lower)), best.tree)
 
     def _bounds_at(self, lane: _Lane, ends: _Interval, at: int) -> list[int]:
@@ -516,7 +537,7 @@ class Search:
         first, second = found
         if first is None or second is None or first.value + second.value >= end:
             return INF, None, (own_floors[0], own_floors[1])
-        tree = Branching(lane.place, sides[0].rows, sides[1].rows, first.tree, second.tree)
+        tree = Branching(self._place(lane), sides[0].rows, sides[1].rows, first.tree, second.tree)
         return first.value + second.value, tree, (own_floors[0], own_floors[1])
 
     def _note(self, node: Node, best: Solved) -> None:
@@ -535,30 +556,43 @@ class Search:
         try:
             for width in (*_WIDTHS, None):
                 self.width = width
-                solved = self.solve(self.root, depth, leaves, self.best.value)
+                solved = self.solve(self.root, depth, leaves, self.goal(self.best.value))
                 if solved.value < self.best.value:
                     self.best = solved
-                if solved.least >= self.best.value:
+                if solved.least >= self.goal(self.best.value):
                     self.lower = self.best.value
                     break
         except (Stopped, KeyboardInterrupt) as end:
             stopped = why_stopped(end)
         self.limits = replace(self.limits, max_search=None, is_late=None)
+        lower = self.best.value if self.lower >= self.goal(self.best.value) else self.lower
         n_solved, tree = self.n_solved, self.finished(self.best.tree)
-        return Found(tree, self.best.value, min(self.lower, self.best.value), n_solved, stopped)
+        return Found(tree, self.best.value, lower, n_solved, stopped)
 
 
 def floors_of(cells: Cells, loss: Loss) -> np.ndarray:
     """int64[n]: losses that no tree avoids, of rows that are equal in every column; at the first of each."""
-    table = np.ascontiguousarray(np.concatenate([cells.ranks, cells.codes]).T)
-    alike: dict[bytes, list[int]] = {}
-    for row, cells_of_row in enumerate(table):
-        alike.setdefault(cells_of_row.tobytes(), []).append(row)
-    floors, sums = np.zeros(len(table), np.int64), np.zeros(loss.n_sums, np.int64)
-    for rows in alike.values():
-        if len(rows) > 1:
-            floors[rows[0]] = sum_rows(loss, np.array(rows, np.int32), sums)
+    table, sums = np.concatenate([cells.ranks, cells.codes]), np.zeros(loss.n_sums, np.int64)
+    digests = np.zeros(table.shape[1], np.uint64)
+    for column in table:  # rows of two digests that are equal by chance part others, which weakens the bound
+        digests = digests * _ODD + column.astype(np.uint64)
+    order = np.argsort(digests, kind="stable").astype(np.int32)
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = (table[:, order[1:]] != table[:, order[:-1]]).any(axis=0)
+    starts = np.flatnonzero(is_new)
+    target = (loss.labels if len(loss.labels) else loss.first)[order]
+    is_mixed = np.minimum.reduceat(target, starts) < np.maximum.reduceat(target, starts)
+    ends = np.append(starts[1:], len(order))
+    floors = np.zeros(len(order), np.int64)
+    for start, end in zip(starts[is_mixed].tolist(), ends[is_mixed].tolist(), strict=True):
+        floors[order[start]] = sum_rows(loss, order[start:end], sums)
     return floors
+
+
+def grain_within(limits: Limits, loss: Loss) -> int:
+    """By how much a tree must have less loss to be better: 1 if leaves have a price."""
+    grain = grain_of(loss) if limits.price <= 1 else 1  # a price is to be paid, 1 unit only prefers
+    return grain if min(len(loss.weights), limits.max_leaves) < grain else 1
 
 
 def spend(limits: Limits, n_solved: int) -> None:

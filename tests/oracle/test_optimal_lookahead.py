@@ -108,7 +108,7 @@ def greedy_search(seed: int, loss_name: str, depth: int, *, n_classes: int = 2) 
         problem = number_problem(matrix, schema, y[:, None], weights, "direction")
         loss, _ = number_loss(y, weights, loss_name)
     has_subsets = n_classes == 2
-    search = Lookahead(space_of(problem), loss, Limits(depth, 2**depth, min_rows=5, price=1), has_subsets, 0)
+    search = Lookahead(space_of(problem), loss, Limits(depth, 2**depth, price=1), has_subsets, 0)
     return search, (table, y, weights)
 
 
@@ -119,7 +119,7 @@ def test_a_completion_is_carts_tree_pruned_by_the_objective(loss):
         is_class = loss in CLASS_LOSSES
         criterion = "gini" if loss == "misclassification" else loss
         kind = tw.DecisionTreeClassifier if is_class else tw.DecisionTreeRegressor
-        cart = kind(criterion=criterion, max_depth=3, min_samples_leaf=5).fit(table, y, sample_weight=weights)
+        cart = kind(criterion=criterion, max_depth=3).fit(table, y, sample_weight=weights)
         _, objective = branching_of(search.space, search.loss, cart.tree_, search.limits)
 
         search._grow(search.root)

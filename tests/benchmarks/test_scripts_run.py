@@ -103,6 +103,15 @@ def test_real_tables_are_measured_and_absent_ones_skipped(tmp_path, data):
     assert 0.9 < ours <= 1.0
 
 
+def test_searched_first_levels_are_measured_next_to_cart(tmp_path, data):
+    said, written = run("lookahead.py", tmp_path, "--data", str(data), "--names", "penguins", "gone", "--quick")
+
+    cart, *ahead = written["trees"]
+    assert [tree["tree"] for tree in ahead] == [f"{levels} of 5 levels, 20 completions" for levels in (1, 2)]
+    assert all(0.0 <= tree["loss"] <= cart["loss"] < 0.1 for tree in ahead)
+    assert "gone: not there, skipped" in said
+
+
 def test_the_classics_name_what_is_not_there(tmp_path, data):
     said, written = run("classics.py", tmp_path, "--data", str(data), "--weka-jar", "no.jar")
 

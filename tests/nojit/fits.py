@@ -193,6 +193,13 @@ def optimal_trees() -> Iterator[tuple[str, Callable[[], Any]]]:
             ),
         )
     yield "optimal smallest", lambda: tw.OptimalTreeClassifier(objective="smallest", max_search=40).fit(T, odd)
+    ahead = {"optimal_depth": 1, "max_depth": 3, **few}
+    for name, table, target, weights in (("two", T, odd, SHARES), ("three", T, LEVELS, None), ("cells", XM, odd, None)):
+        yield (
+            f"optimal above greedy {name}",
+            lambda x=table, y=target, w=weights: tw.OptimalTreeClassifier(**ahead).fit(x, y, sample_weight=w),
+        )
+    yield "optimal above greedy numbers", lambda: tw.OptimalTreeRegressor(**ahead).fit(T, SCORE)
     yield "optimal numbers", lambda: tw.OptimalTreeRegressor(**few).fit(T, SCORE)
     yield "optimal counts", lambda: tw.OptimalTreeRegressor(criterion="poisson", **few).fit(T, COUNTS)
 

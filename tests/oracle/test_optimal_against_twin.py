@@ -36,11 +36,11 @@ class Case:
     weights: np.ndarray | None
     ordinal: dict[str, list[str]]
 
-    def fitted(self, order: np.ndarray | None = None, n_jobs: int = 1):
+    def fitted(self, order: np.ndarray | None = None, n_jobs: int = 1, **more):
         """The estimator, fitted to the rows in an order."""
         order = np.arange(len(self.y)) if order is None else order
         kind = tw.OptimalTreeClassifier if self.twin.loss in CLASS_LOSSES else tw.OptimalTreeRegressor
-        est = kind(criterion=self.twin.loss, n_jobs=n_jobs, ordinal=self.ordinal or None, **asdict(self.limits))
+        est = kind(criterion=self.twin.loss, n_jobs=n_jobs, ordinal=self.ordinal or None, **asdict(self.limits), **more)
         return self._fit(est, order)
 
     def greedy(self):

@@ -193,8 +193,9 @@ def _warm_up_optimal() -> None:
         {"cut": rows * 5 % 11, "level": np.array(["a", "b", "c", "d"])[rows % 4]},
         {"bit": rows % 2, "other": rows // 4 % 2},
     ):
-        treewright.OptimalTreeClassifier().fit(table, numbers % 2)
-        treewright.OptimalTreeRegressor().fit(table, numbers.astype(float))
+        for levels in (None, 1):
+            treewright.OptimalTreeClassifier(optimal_depth=levels).fit(table, numbers % 2)
+            treewright.OptimalTreeRegressor(optimal_depth=levels).fit(table, numbers.astype(float))
     treewright.OptimalTreeClassifier(objective="smallest").fit({"cut": rows}, rows % 2)
 
 

@@ -500,6 +500,7 @@ class OptimalTreeClassifier:
         objective: str = "loss",
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        optimal_depth: int | None = None,
         max_bins: int | None = None,
         time_limit: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
@@ -530,7 +531,8 @@ class OptimalTreeClassifier:
             it.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
-            same on every machine. With ``objective="smallest"`` each set of rows whose tests are tried is one.
+            same on every machine. With ``objective="smallest"`` each set of rows whose tests are tried is one, with
+            ``optimal_depth`` each greedy tree.
         objective : {"loss", "smallest"}, default "loss"
             What the tree has the least of. "loss" is the loss of the leaves with their price. "smallest" is the number
             of leaves, of all trees without an error on the training rows.
@@ -538,9 +540,12 @@ class OptimalTreeClassifier:
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
             Share of the whole weight a branch needs.
+        optimal_depth : int from 1 to 50, optional
+            Search the tests of so many levels only, with the greedy tree below each of their leaves. None searches all
+            levels. For many rows and deeper trees; see also ``max_bins``.
         max_bins : int from 2 to 255, optional
-            Search only the cuts between so many bins of a column. None searches every cut. With bins the tree is
-            optimal over these cuts.
+            Search only the cuts between so many bins of a column. None searches every cut, and with ``optimal_depth``
+            those between 64 bins. With bins the tree is optimal over these cuts.
         time_limit : float > 0, optional
             Stop after so much time, with the best tree so far. The result then depends on the machine.
         class_weight : dict, list of dict, "balanced", optional
@@ -580,6 +585,7 @@ class OptimalTreeRegressor:
         max_search: int | None = 2000,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        optimal_depth: int | None = None,
         max_bins: int | None = None,
         time_limit: float | None = None,
         missing: str = "direction",
@@ -607,14 +613,17 @@ class OptimalTreeRegressor:
             it.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
-            same on every machine.
+            same on every machine. With ``optimal_depth`` each greedy tree is one.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
             Share of the whole weight a branch needs.
+        optimal_depth : int from 1 to 50, optional
+            Search the tests of so many levels only, with the greedy tree below each of their leaves. None searches all
+            levels. For many rows and deeper trees; see also ``max_bins``.
         max_bins : int from 2 to 255, optional
-            Search only the cuts between so many bins of a column. None searches every cut. With bins the tree is
-            optimal over these cuts.
+            Search only the cuts between so many bins of a column. None searches every cut, and with ``optimal_depth``
+            those between 64 bins. With bins the tree is optimal over these cuts.
         time_limit : float > 0, optional
             Stop after so much time, with the best tree so far. The result then depends on the machine.
         missing : {"direction", "error"}, default "direction"

@@ -554,9 +554,10 @@ class _Searched(SingleTree):
     lower_bound_ : float
         No tree that the search considers has a smaller objective.
     gap_ : float, 0 to 1
-        Share of the objective by which it may be above the least one.
+        Share of the objective by which it may be above the least one of all trees.
     proven_ : bool
-        Whether the search ended with a proof: no tree has a smaller objective.
+        Whether the search ended with a proof: no tree that it considers has a smaller objective. With ``optimal_depth``
+        these are the trees that are greedy below the first levels, and ``gap_`` may be above 0 nevertheless.
     """
 
     _one_target = True
@@ -599,6 +600,8 @@ class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classif
     level of a nominal column is tested against the rest at every depth; a test with two leaves below may also be any
     set of levels, if there are two classes. The search begins with the trees that `DecisionTreeClassifier` grows within
     the same limits, so that the result is never worse; of trees with equal loss it prefers the one with fewer leaves.
+    With ``optimal_depth`` the tests of the first levels are searched, and a node below them has its greedy tree, pruned
+    (Babbar, McTavish, Rudin and Seltzer 2025).
     Branch and bound as in Mazumder, Meng and Wang 2022 and in van der Linden, de Weerdt and Demirovic 2025 (intervals
     of cuts); what is new is described in the decision record on optimal trees.
 

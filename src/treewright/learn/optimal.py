@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from treewright.trees.arrays import Tree
 
 DEEPEST = 50  # levels: no search proves as many, and it calls itself once a level
+_BINS = 64  # of a column with ``optimal_depth``
 _LARGEST_PRICE = 2**55  # of a leaf: no table's loss is as large, and four of them are an objective
 _DEPTH = 3  # of a tree of the least loss, if none is given
 _LOSSES = needs("the smallest tree has no loss, and each of its leaves counts as one", objective="loss")
@@ -107,18 +108,24 @@ class OptimalTreeParams(ColumnParams):
         more="In units of the mean loss of a row. The least price that is not 0, such as 1e-9, proves that no tree of "
         "equal loss has fewer leaves; with 0 a tree with fewer is preferred where the search meets it.",
     )  # fmt: skip
+    optimal_depth: int | None = param(
+        None, whole(1, DEEPEST), NOTHING, unit="levels",
+        help="search the tests of so many levels only, with the greedy tree below each of their leaves", needs=_LOSSES,
+        more="None searches all levels. For many rows and deeper trees; see also ``max_bins``.",
+    )  # fmt: skip
     max_bins: int | None = param(
         None, *MAX_BINS.rules, NOTHING, unit="bins", help="search only the cuts between so many bins of a column",
         needs=needs("cuts between bins may not separate the classes", objective="loss"),
-        more="None searches every cut. With bins the tree is optimal over these cuts.",
+        more=f"None searches every cut, and with ``optimal_depth`` those between {_BINS} bins. With bins the tree is "
+        "optimal over these cuts.",
     )  # fmt: skip
     max_search: int | None = param(
         2000, any_whole(1), NOTHING, unit="subproblems",
         help="stop after so many subproblems, with the best tree so far; None searches to the proof",
         more=by_task(
             'The result is the same on every machine. With ``objective="smallest"`` each set of rows whose tests are '
-            "tried is one.",
-            "The result is the same on every machine.",
+            "tried is one, with ``optimal_depth`` each greedy tree.",
+            "The result is the same on every machine. With ``optimal_depth`` each greedy tree is one.",
         ),
     )  # fmt: skip
     time_limit: float | None = param(
@@ -182,7 +189,13 @@ def train_optimal(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -
             f"max_depth=None lets a tree of max_leaf_nodes={params.max_leaf_nodes} leaves be deeper than {DEEPEST}: "
             f"set max_depth, or at most {DEEPEST + 1} leaves"
         )
+    if _searched_levels(params) is not None and params.max_leaf_nodes is not None:
+        raise ParameterError(
+            "optimal_depth limits a tree by its depth: leave max_leaf_nodes out; ccp_alpha, a price per leaf, makes "
+            "the tree smaller"
+        )
     dataset = with_every_cell(dataset, params)
+    dataset = dataset if dataset.cache is not None else dataset.shared()  # columns are sorted and binned once
     with progress.bar_where_nobody_listens(bool(params.verbose)):
         optimal, unit = (_smallest if params.is_smallest else _searched)(dataset, params, n_threads)
     warn_of_odd_columns(dataset.schema, dataset.matrix, dataset.target, int(optimal.tree.feature[0]))
@@ -204,10 +217,12 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
     else:
         loss, unit = number_loss(target, dataset.weights, params.criterion)
     total = float(len(dataset) if dataset.weights is None else dataset.weights.sum())
-    bins = None if params.max_bins is None else dataset.binned(int(params.max_bins), n_threads)[1]
+    n_bins = _bins_of(params)
+    bins = None if n_bins is None else dataset.binned(n_bins, n_threads)[1]
     begun = monotonic()
     limits = replace(
         _limits(params, len(dataset)),
+        optimal_depth=_searched_levels(params),
         min_rows=min(count_of(params.min_samples_leaf, len(dataset)), len(dataset)),  # the root is always a leaf
         min_weight=int(np.ceil(float(params.min_weight_fraction_leaf) * float(loss.weights.sum()) * (1.0 - 1e-12))),
         price=max(1, round(min(finite(params.ccp_alpha) * total / unit, _LARGEST_PRICE))),
@@ -318,7 +333,6 @@ def _refuse_contradictions(space: Space, dataset: Dataset, labels: np.ndarray) -
 def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_threads: int) -> Iterator[Tree]:
     """CART's trees within the limits, by each impurity that it knows for the target."""
     criteria = ("gini", "entropy", "misclassification") if dataset.classes else (params.criterion,)
-    dataset = dataset if dataset.cache is not None else dataset.shared()  # columns are sorted once
     limited = TreeParams(
         task=params.task,
         max_depth=limits.max_depth,
@@ -332,12 +346,25 @@ def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_thread
         yield grow_cart(dataset, replace(limited, criterion=criterion), n_threads)[0]
 
 
+def _searched_levels(params: OptimalTreeParams) -> int | None:
+    """The levels whose tests are searched if others are below them; None if all are searched."""
+    levels, depth = params.optimal_depth, params.max_depth
+    return None if levels is None or (depth is not None and levels >= int(depth)) else int(levels)
+
+
+def _bins_of(params: OptimalTreeParams) -> int | None:
+    """Bins of a column; None for every cut."""
+    if params.max_bins is None:
+        return None if _searched_levels(params) is None else _BINS
+    return int(params.max_bins)
+
+
 def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: float) -> dict[str, Any]:
     """What the model says of the search: objectives are losses per unit of weight, with the price of the leaves.
 
     Of the smallest consistent tree they are numbers of leaves: the unit is 1, the price 0.
     """
-    found, alpha = optimal.found, finite(params.ccp_alpha)
+    found, alpha, levels = optimal.found, finite(params.ccp_alpha), _searched_levels(params)
 
     def in_losses(objective: int, n_leaves: int) -> float:
         return (objective - n_leaves * optimal.price) * unit + n_leaves * alpha
@@ -346,8 +373,8 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
     # Of the price that prefers fewer leaves when nothing else does, a bound holds that of one leaf at least.
     bound = max(0.0, (found.lower - optimal.price) * unit + alpha)
     # A loss of 0 is the least, whether or not a tree with fewer leaves has it too.
-    is_proven = found.lower >= found.objective or bound >= objective
-    bound = objective if is_proven else bound
+    is_least = found.lower >= found.objective or bound >= objective
+    bound = objective if is_least else bound
     greedy = {}
     if optimal.start < INF:  # CART's tree is consistent, if it has to be
         greedy = {
@@ -357,11 +384,12 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
     return {
         "objective": objective,
         "lower_bound": bound,
-        "is_proven": is_proven,
+        "is_proven": is_least or (levels is not None and not found.stopped),
         "n_solved": found.n_solved,
         "stopped": found.stopped,
         "searched": _searched_tests(dataset, params),
         **greedy,
+        **({} if levels is None or is_least else {"greedy_below": levels}),
     }
 
 
@@ -369,7 +397,13 @@ def _searched_tests(dataset: Dataset, params: OptimalTreeParams) -> str:
     """Which tests were searched, where that is less than all; empty if every tree was."""
     nominal = [column for column in dataset.schema.used if column.kind == "nominal"]
     has_sets = any(len(column.levels) + column.missing_seen > _MOST_OF_ONE_TEST for column in nominal)
+    found, n_bins = [], _bins_of(params)
+    if n_bins is not None:
+        bins = dataset.binned(n_bins, 1)[0]
+        found += ["cuts between bins"] * bool((bins.lowest != bins.highest).any())
     if params.max_depth == 1 or params.max_leaf_nodes == 2:  # a single test
         has_sets = has_sets and not _orders_levels(dataset)
-    found = ["cuts between bins"] * (params.max_bins is not None) + ["single levels of nominal columns"] * has_sets
+    if has_sets:
+        has_order = _searched_levels(params) is not None and _orders_levels(dataset)
+        found.append("levels in the order of their means" if has_order else "single levels of nominal columns")
     return " and ".join(found)

@@ -119,8 +119,8 @@ def search_of(facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def gap_of(found: Mapping[str, Any]) -> float:
-    """Share of an optimal tree's objective by which it may be above the least one, 0 to 1."""
-    if found["is_proven"] or found["objective"] <= 0.0:
+    """Share of an optimal tree's objective by which it may be above the least one of all trees, 0 to 1."""
+    if (found["is_proven"] and not found.get("greedy_below")) or found["objective"] <= 0.0:
         return 0.0
     return float(min(max(1.0 - found["lower_bound"] / found["objective"], 0.0), 1.0))
 
@@ -135,6 +135,8 @@ def proof_of(facts: Mapping[str, Any]) -> str:
     >>> smallest = {"objective": "smallest", "max_depth": None}
     >>> proof_of({"optimal": {"objective": 5.0, "lower_bound": 5.0, "is_proven": True}, "parameters": smallest})
     'proven: no consistent tree has fewer than 5 leaves'
+    >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.0, "is_proven": True, "greedy_below": 2}})
+    'proven optimal in its first 2 levels, greedy below'
     """
     found, parameters = search_of(facts), facts.get("parameters", {})
     if found is None:
@@ -150,6 +152,11 @@ def proof_of(facts: Mapping[str, Any]) -> str:
         if found["is_proven"]:
             return f"proven: no consistent tree{of} has fewer than {found['objective']:.0f} leaves"
         return f"not proven: a consistent tree{of} has at least {found['lower_bound']:.0f} leaves{stopped}"
+    if found.get("greedy_below"):
+        levels = found["greedy_below"]
+        within = f"in its first {levels} levels" if levels > 1 else "in its first level"
+        over = f" over {found['searched']}" if found.get("searched") else ""
+        return f"{'' if found['is_proven'] else 'not '}proven optimal {within}{over}, greedy below{stopped}"
     if found["is_proven"]:
         price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
         fewer = f"; perhaps one with fewer leaves has the same{stopped}" if stopped else ""
@@ -254,6 +261,7 @@ PROOF = {
     "objective": NUMBER,
     "lower_bound": NUMBER,
     "is_proven": SWITCH,
+    "greedy_below": INTEGER,
     "n_solved": INTEGER,
     "stopped": TEXT,
     "searched": TEXT,

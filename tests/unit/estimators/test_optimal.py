@@ -205,6 +205,50 @@ def test_a_loss_of_nothing_is_proven_though_fewer_leaves_may_have_it():
     assert words in stopped.show()
 
 
+def test_two_levels_of_five_are_searched_and_cart_is_where_it_begins():
+    rng = np.random.default_rng(8)
+    table = rng.normal(size=(3000, 6))
+    y = (table[:, 0] * table[:, 1] + 0.3 * table[:, 2] * table[:, 3] + rng.normal(size=3000) > 0).astype(int)
+    cart = tw.DecisionTreeClassifier(max_depth=5).fit(table, y)
+    errors = [1.0 - cart.score(table, y)]
+    for most in (1, 100, 1000):
+        est = tw.OptimalTreeClassifier(max_depth=5, optimal_depth=2, max_search=most).fit(table, y)
+        assert (est.proven_, est.get_depth(), est.model_.facts["optimal"]["n_solved"]) == (False, 5, most)
+        assert est.objective_ == pytest.approx(1.0 - est.score(table, y))
+        errors.append(est.objective_)
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < errors[0]
+    said = "not proven optimal in its first 2 levels over cuts between bins, greedy below (stopped by max_search=1000)"
+    assert said in est.show()
+
+
+def test_a_proof_of_first_levels_is_none_of_all_trees():
+    table = RNG.integers(0, 20, (150, 3)).astype(float)
+    y = RNG.integers(0, 2, 150)
+    est = tw.OptimalTreeClassifier(max_depth=3, optimal_depth=1).fit(table, y)
+    every = tw.OptimalTreeClassifier(max_depth=3, max_search=None).fit(table, y)
+    assert "proven optimal in its first level, greedy below" in est.show()
+    assert est.proven_
+    assert est.lower_bound_ < every.objective_ < est.objective_
+    assert est.gap_ == 1.0 - est.lower_bound_ / est.objective_
+
+
+def test_with_optimal_depth_the_number_of_leaves_has_a_price_and_no_limit():
+    with pytest.raises(ParameterError, match="leave max_leaf_nodes out"):
+        tw.OptimalTreeClassifier(max_depth=4, optimal_depth=2, max_leaf_nodes=5).fit(X, Y)
+    sizes = [
+        tw.OptimalTreeClassifier(max_depth=4, optimal_depth=2, ccp_alpha=alpha, max_search=100).fit(X, Y).get_n_leaves()
+        for alpha in (0.0, 0.02, 0.5)
+    ]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (sizes[0] > sizes[1], sizes[2]) == (True, 1)
+
+
+def test_all_levels_searched_is_the_search_of_the_whole_tree():
+    whole, same = (tw.OptimalTreeClassifier(max_depth=2, optimal_depth=levels).fit(X, Y) for levels in (None, 2))
+    assert whole.show() == same.show()
+
+
 def test_facts_written_by_hand_are_refused_or_harmless():
     with pytest.raises(ModelFileError, match=r"optimal\.objective is 'x', expected a number"):
         check_forms({"optimal": {"objective": "x"}})
@@ -331,6 +375,7 @@ STOPPED = """
 
     print(interrupted(lambda: est.fit(X, y)))
     print(interrupted(lambda: tw.OptimalTreeClassifier(objective="smallest", max_search=None).fit(X, y)))
+    print(interrupted(lambda: est.set_params(optimal_depth=3).fit(X, y)))
     print(interrupted(lambda: cross_validate(est, X, y, cv=3, n_jobs=1)))
     print(interrupted(lambda: cross_val_score(est, X, y, cv=3)))
 """
@@ -341,5 +386,5 @@ def test_ctrl_c_keeps_the_best_tree_of_one_fit_and_ends_many():
         [sys.executable, "-c", textwrap.dedent(STOPPED)], env={**os.environ, "TREEWRIGHT_COMPILE": "first"},
         capture_output=True, text=True, timeout=200, check=False,
     )  # fmt: skip
-    expected = ["(False, ['the search was stopped by Ctrl-C'])"] * 2 + ["ended", "ended"]
+    expected = ["(False, ['the search was stopped by Ctrl-C'])"] * 3 + ["ended", "ended"]
     assert done.stdout.splitlines() == expected, done.stderr

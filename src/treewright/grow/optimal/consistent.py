@@ -25,11 +25,9 @@ import numpy as np
 
 from treewright.core import threads
 from treewright.core.jit import costs, kernel
-from treewright.core.notices import is_one_of_many
-from treewright.exceptions import Terminated
 from treewright.grow.objective import xlogx_table
 from treewright.grow.optimal.pairs import INF
-from treewright.grow.optimal.search import CTRL_C, Branching, Found, Limits, Stopped
+from treewright.grow.optimal.search import Branching, Found, Limits, Stopped, spend, why_stopped
 from treewright.grow.optimal.space import Space
 
 _WIDTHS = (1, 3)  # tests tried per set in the passes before the proof
@@ -259,17 +257,11 @@ class SmallestSearch:
     # The search.
 
     def _count(self) -> None:
-        threads.heed()
-        if not self.is_counting:
-            return
-        limits = self.limits
-        if limits.max_search is not None and self.n_solved >= limits.max_search:
-            raise Stopped(f"max_search={limits.max_search}")
-        if limits.is_late is not None and limits.is_late():
-            raise Stopped("time_limit")
-        self.n_solved += 1
-        if limits.listen is not None:
-            limits.listen(self.n_solved, min(self.root.value, self.start), self.root.lower)
+        if self.is_counting:
+            spend(self.limits, self.n_solved, min(self.root.value, self.start), self.root.lower)
+            self.n_solved += 1
+        else:
+            threads.heed()
 
     def _solve(self, part: _Part, below: int) -> _Wanted:
         """Find the best tree of a set if it has fewer leaves than ``below``; yields the sets to solve before."""
@@ -370,12 +362,10 @@ class SmallestSearch:
             self.width, self.is_counting = None, True
             while root.lower < min(root.value, value, most):
                 self._run(root.lower + 1)
-        except Stopped as reason:
-            stopped = str(reason)
-        except KeyboardInterrupt as interrupt:
-            if isinstance(interrupt, Terminated) or is_one_of_many() or min(root.value, value) >= most:
-                raise
-            stopped = CTRL_C
+        except (Stopped, KeyboardInterrupt) as end:
+            if isinstance(end, KeyboardInterrupt) and min(root.value, value) >= most:
+                raise  # there is no tree yet
+            stopped = why_stopped(end)
         tree, n_leaves = self._tree() if root.value < min(value, most) else (start, value)
         return Found(tree, n_leaves, min(root.lower, n_leaves), self.n_solved, stopped)
 

@@ -19,6 +19,7 @@ from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.plan import LEAF, Plan, tree_of
 from treewright.grow.by_node.search import Policy
 from treewright.grow.optimal.consistent import SmallestSearch
+from treewright.grow.optimal.lookahead import Lookahead
 from treewright.grow.optimal.losses import Loss, class_loss, weight_of
 from treewright.grow.optimal.pairs import INF, sum_rows
 from treewright.grow.optimal.search import Branching, Found, Limits, Search
@@ -59,7 +60,10 @@ def grow_optimal(
     value, trees = INF, iter(known)
     for cart in islice(trees, 1):
         start, value = branching_of(space, loss, cart, limits)
-    found = Search(space, loss, limits, has_subsets).run(start, value)
+    if limits.optimal_depth is None or not space.features:  # without tests there is nothing below the root
+        found = Search(space, loss, limits, has_subsets).run(start, value)
+    else:
+        found = Lookahead(space, loss, limits, has_subsets, limits.optimal_depth).run(start, value)
     if found.lower < found.objective or not is_whole:
         for cart in trees:
             branching, objective = branching_of(space, loss, cart, limits)

@@ -132,6 +132,13 @@ def number_loss(targets: np.ndarray, weights: np.ndarray | None, name: str) -> t
     return loss, math.ldexp(square / scale, -exponent)
 
 
+def greedy_criterion(loss: Loss) -> Loss:
+    """What CART minimises for a loss: Gini impurity for costs, which many tests do not change, else the loss."""
+    if loss.kind != COST:
+        return loss
+    return loss._replace(kind=GINI, scale=math.ldexp(1.0, _BITS - int(loss.weights.sum()).bit_length()))
+
+
 def grain_of(loss: Loss) -> int:
     """What the losses of all leaves are multiples of: two trees that differ in loss differ by as much."""
     if loss.kind != COST:

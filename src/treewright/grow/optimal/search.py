@@ -44,7 +44,7 @@ from treewright.grow.optimal.pairs import (
     scratch_of,
     sum_rows,
 )
-from treewright.grow.optimal.space import Space
+from treewright.grow.optimal.space import Cells, Space
 
 CTRL_C = "Ctrl-C"  # why a search was stopped
 _NO_FLOORS = np.empty((0, STRETCHES), np.int64)
@@ -140,12 +140,14 @@ class Found:
 class Limits:
     """Limits of a tree and of the search.
 
-    ``max_search`` counts subproblems, ``is_late`` tells whether to stop. ``listen``, if there is one, is called after
-    each subproblem with their number, the objective of the best tree so far and the lower bound.
+    ``optimal_depth``: levels that are searched, the others are greedy; None is all. ``max_search`` counts subproblems,
+    ``is_late`` tells whether to stop. ``listen``, if there is one, is called after each subproblem with their number,
+    the objective of the best tree so far and the lower bound.
     """
 
     max_depth: int
     max_leaves: int
+    optimal_depth: int | None = None
     min_rows: int = 1
     min_weight: int = 0
     price: int = 0
@@ -197,31 +199,12 @@ class Search:
         n = len(loss.weights)
         self.mask = np.zeros(n, np.uint8)
         self.sums = np.zeros(loss.n_sums, np.int64)
-        self.floors = self._floors()
+        self.floors = floors_of(space.cells, loss)
         self.is_bounded = bool(loss.largest[0] >= 0)
-        grain = grain_of(loss) if limits.price <= 1 else 1  # a price is to be paid, 1 unit only prefers
-        self.grain = grain if min(n, limits.max_leaves) < grain else 1
+        self.grain = grain_within(limits, loss)
         self.bits = None if is_limited else bit_space_of(space.cells, loss, limits.price, self.grain)
         self.root = self.node(space.orders if self.bits is None else space.orders[-1:])
         self.best, self.lower = Solved(INF, 0, 0), self.root.floor + self.rules.price
-
-    def _floors(self) -> np.ndarray:
-        """int64[n]: losses that no tree avoids, of rows that are equal in every column; at the first of each."""
-        table, loss = np.concatenate([self.space.cells.ranks, self.space.cells.codes]), self.loss
-        digests = np.zeros(table.shape[1], np.uint64)
-        for column in table:  # rows of two digests that are equal by chance part others, which weakens the bound
-            digests = digests * _ODD + column.astype(np.uint64)
-        order = np.argsort(digests, kind="stable").astype(np.int32)
-        is_new = np.ones(len(order), bool)
-        is_new[1:] = (table[:, order[1:]] != table[:, order[:-1]]).any(axis=0)
-        starts = np.flatnonzero(is_new)
-        target = (loss.labels if len(loss.labels) else loss.first)[order]
-        is_mixed = np.minimum.reduceat(target, starts) < np.maximum.reduceat(target, starts)
-        ends = np.append(starts[1:], len(order))
-        floors = np.zeros(len(order), np.int64)
-        for start, end in zip(starts[is_mixed].tolist(), ends[is_mixed].tolist(), strict=True):
-            floors[order[start]] = sum_rows(loss, order[start:end], self.sums)
-        return floors
 
     def node(self, orders: np.ndarray) -> Node:
         """The node of these orders."""
@@ -253,15 +236,8 @@ class Search:
 
     def count(self) -> None:
         """Count a solved subproblem, and stop the search where it may take no more."""
-        limits = self.limits
-        if limits.max_search is not None and self.n_solved >= limits.max_search:
-            raise Stopped(f"max_search={limits.max_search}")
-        if limits.is_late is not None and limits.is_late():
-            raise Stopped("time_limit")
-        threads.heed()
+        spend(self.limits, self.n_solved, self.best.value, min(self.lower, self.best.value))
         self.n_solved += 1
-        if limits.listen is not None:
-            limits.listen(self.n_solved, self.best.value, min(self.lower, self.best.value))
 
     def goal(self, value: int) -> int:
         """A tree must have less than this to be better: less loss, if leaves cost next to nothing."""
@@ -601,16 +577,57 @@ class Search:
                 if solved.least >= self.goal(self.best.value):
                     self.lower = self.best.value
                     break
-        except Stopped as reason:
-            stopped = str(reason)
-        except KeyboardInterrupt as interrupt:
-            if isinstance(interrupt, Terminated) or is_one_of_many():
-                raise
-            stopped = CTRL_C
+        except (Stopped, KeyboardInterrupt) as end:
+            stopped = why_stopped(end)
         self.limits = replace(self.limits, max_search=None, is_late=None, listen=None)
         lower = self.best.value if self.lower >= self.goal(self.best.value) else self.lower
         n_solved, tree = self.n_solved, self.finished(self.best.tree)
         return Found(tree, self.best.value, lower, n_solved, stopped)
+
+
+def floors_of(cells: Cells, loss: Loss) -> np.ndarray:
+    """int64[n]: losses that no tree avoids, of rows that are equal in every column; at the first of each."""
+    table, sums = np.concatenate([cells.ranks, cells.codes]), np.zeros(loss.n_sums, np.int64)
+    digests = np.zeros(table.shape[1], np.uint64)
+    for column in table:  # rows of two digests that are equal by chance part others, which weakens the bound
+        digests = digests * _ODD + column.astype(np.uint64)
+    order = np.argsort(digests, kind="stable").astype(np.int32)
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = (table[:, order[1:]] != table[:, order[:-1]]).any(axis=0)
+    starts = np.flatnonzero(is_new)
+    target = (loss.labels if len(loss.labels) else loss.first)[order]
+    is_mixed = np.minimum.reduceat(target, starts) < np.maximum.reduceat(target, starts)
+    ends = np.append(starts[1:], len(order))
+    floors = np.zeros(len(order), np.int64)
+    for start, end in zip(starts[is_mixed].tolist(), ends[is_mixed].tolist(), strict=True):
+        floors[order[start]] = sum_rows(loss, order[start:end], sums)
+    return floors
+
+
+def grain_within(limits: Limits, loss: Loss) -> int:
+    """By how much a tree must have less loss to be better: 1 if leaves have a price."""
+    grain = grain_of(loss) if limits.price <= 1 else 1  # a price is to be paid, 1 unit only prefers
+    return grain if min(len(loss.weights), limits.max_leaves) < grain else 1
+
+
+def spend(limits: Limits, n_solved: int, objective: int, lower: int) -> None:
+    """Stop a search that has solved so many subproblems if it may take no more; else report one more."""
+    if limits.max_search is not None and n_solved >= limits.max_search:
+        raise Stopped(f"max_search={limits.max_search}")
+    if limits.is_late is not None and limits.is_late():
+        raise Stopped("time_limit")
+    threads.heed()
+    if limits.listen is not None:
+        limits.listen(n_solved + 1, objective, lower)
+
+
+def why_stopped(end: Stopped | KeyboardInterrupt) -> str:
+    """What stopped a search; Ctrl-C that is meant for more than the search is raised again."""
+    if isinstance(end, Stopped):
+        return str(end)
+    if isinstance(end, Terminated) or is_one_of_many():
+        raise end
+    return CTRL_C
 
 
 def _open_cuts(moved: np.ndarray, ends: _Interval, end: int, is_bounded: bool) -> tuple[int, int]:

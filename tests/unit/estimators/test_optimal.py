@@ -89,7 +89,7 @@ SIXES = [0, 1, 0, 1, 1, 0, 0, 1, 1, 1] * 4
     ],
 )
 def test_the_proof_names_the_sets_of_levels_that_were_not_searched(levels, target, params, searched):
-    table = {"letter": [letter if letter in levels else "a" for letter in LETTERS]}
+    table = {"letter": [letter if letter in levels else "a" for letter in LETTERS], "number": np.arange(40) * 7 % 40}
     est = tw.OptimalTreeClassifier(**params).fit(table, target)
 
     assert est.model_.facts["optimal"]["searched"] == searched

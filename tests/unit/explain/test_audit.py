@@ -496,7 +496,7 @@ def test_below_the_searched_levels_an_optimal_tree_is_said_to_be_greedy():
     X = rng.normal(size=(600, 4))
     y = X[:, 0] * X[:, 1] + rng.normal(size=600) * 0.3 > 0
     est = tw.OptimalTreeClassifier(max_depth=4, optimal_depth=1).fit(X, y)
-    assert "the optimal tree gives up" in str(est.audit(0))
+    assert "The optimal tree gives up" in str(est.audit(0))
     below = [str(est.audit(int(at))) for at in np.flatnonzero(~est.tree_.is_leaf)[1:]]
     assert any("below its first level the tree is greedy" in each for each in below)
     assert not any("gives up" in each for each in below)

@@ -48,6 +48,10 @@ from treewright.trees.facts import proof_of
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
+    from treewright.grow.by_node.search import Policy
+    from treewright.grow.optimal.losses import Loss
+    from treewright.grow.optimal.space import Space
+    from treewright.grow.problem import Problem
     from treewright.trees.arrays import Tree
 
 DEEPEST = 50  # levels: no search proves as many, and it calls itself once a level
@@ -148,8 +152,21 @@ def train_optimal(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -
     return Trained(model)
 
 
-def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tuple[Optimal, float]:
-    """The tree, and what a unit of its objective is as mean loss of a row."""
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a search works on; ``unit``: what a unit of its objectives is as mean loss of a row."""
+
+    problem: Problem
+    policy: Policy
+    space: Space
+    loss: Loss
+    limits: Limits
+    has_subsets: bool
+    unit: float
+
+
+def task_of(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> Task:
+    """The tests, the loss and the limits of a search on some rows."""
     problem, policy = problem_and_policy(dataset, params)
     target = dataset.target_array[:, 0]
     if dataset.classes:
@@ -171,8 +188,14 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
         is_late=None if params.time_limit is None else lambda: monotonic() - begun > float(params.time_limit or 0.0),
     )
     has_subsets = not dataset.classes or dataset.n_classes[0] == 2
-    known = _known(dataset, params, limits, n_threads)
-    return grow_optimal(space_of(problem, bins), policy, loss, limits, known, has_subsets), unit / total
+    return Task(problem, policy, space_of(problem, bins), loss, limits, has_subsets, unit / total)
+
+
+def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tuple[Optimal, float]:
+    """The tree, and what a unit of its objective is as mean loss of a row."""
+    task = task_of(dataset, params, n_threads)
+    known = _known(dataset, params, task.limits, n_threads)
+    return grow_optimal(task.space, task.policy, task.loss, task.limits, known, task.has_subsets), task.unit
 
 
 def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_threads: int) -> list[Tree]:

@@ -217,8 +217,7 @@ def _known(dataset: Dataset, params: OptimalTreeParams, limits: Limits, n_thread
 def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: float) -> dict[str, Any]:
     """What the model says of the search: objectives are losses per unit of weight, with the price of the leaves."""
     found, alpha = optimal.found, finite(params.ccp_alpha)
-    n_leaves = optimal.tree.n_leaves
-    objective = (found.objective - n_leaves * optimal.price) * unit + n_leaves * alpha
+    objective = objective_of(found.objective, optimal.tree.n_leaves, optimal.price, unit, alpha)
     is_proven = found.lower >= found.objective
     # Of the price that prefers fewer leaves when nothing else does, a bound holds that of one leaf at least.
     bound = objective if is_proven else min(objective, max(0.0, (found.lower - optimal.price) * unit + alpha))
@@ -230,6 +229,11 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
         "stopped": found.stopped,
         "searched": _searched_tests(dataset, params),
     }
+
+
+def objective_of(value: int, n_leaves: int, price: int, unit: float, alpha: float) -> float:
+    """An objective of the search as loss per unit of weight, with ``alpha`` for each leaf."""
+    return (value - n_leaves * price) * unit + n_leaves * alpha
 
 
 def _searched_tests(dataset: Dataset, params: OptimalTreeParams) -> str:

@@ -130,6 +130,8 @@ def proof_of(facts: Mapping[str, Any]) -> str:
         price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
         return f"proven: no tree{' ' * bool(of)}{of}{over} has a smaller loss{price}"
     gap = gap_of(found)
+    if found.get("rank"):
+        return f"number {found['rank']} of the trees near the optimum: the least loss is {100.0 * gap:.1f} % smaller"
     stopped = f" (stopped by {found['stopped']})" if found.get("stopped") else ""
     return f"not proven: the least loss is at most {100.0 * gap:.1f} % smaller{stopped}"
 
@@ -232,6 +234,7 @@ PROOF = {
     "lower_bound": NUMBER,
     "is_proven": SWITCH,
     "n_solved": INTEGER,
+    "rank": INTEGER,
     "stopped": TEXT,
     "searched": TEXT,
 }

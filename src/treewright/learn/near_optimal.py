@@ -1,0 +1,423 @@
+"""All trees nearly as good as the best one (a Rashomon set). In: rows, a fitted optimal tree. Out: ``NearOptimalTrees``.
+
+near_optimal_trees   finds the least loss, counts the trees within the tolerance, builds the best of them
+NearOptimalTrees     the trees, which columns they need, where they disagree; as text, JSON and a page
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Hashable, Iterator
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from numbers import Real
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from treewright.core.elementary import whole_number
+from treewright.core.files import write_whole
+from treewright.exceptions import ParameterError
+from treewright.grow.by_node.instances import all_instances
+from treewright.grow.by_node.plan import tree_of
+from treewright.grow.optimal.grower import plan_of
+from treewright.grow.optimal.near import Families, NearOptimal
+from treewright.grow.optimal.pairs import INF
+from treewright.grow.optimal.search import CTRL_C, Search, Stopped
+from treewright.learn.optimal import OptimalTreeParams, Task, objective_of, task_of
+from treewright.learn.params import finite
+from treewright.learn.train import with_every_cell
+from treewright.show.page.render import plain, render
+from treewright.show.page.tree import framed
+from treewright.show.spans import GAP, TextColumn, aligned
+from treewright.trees.facts import node_test
+from treewright.trees.summary import counted
+from treewright.trees.wording import threshold_digits
+from treewright.trees.writing import shorten, written_amount, written_name
+from treewright.version import __version__
+
+if TYPE_CHECKING:
+    from treewright.data.dataset import Dataset
+    from treewright.grow.optimal.search import Branching
+    from treewright.model import Model
+
+FORMAT, VERSION = "treewright near-optimal trees", 1
+PAGE_HEIGHT = 640
+_SHOWN = 20  # trees, and columns, in the text
+_TESTS_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """What a column is to the trees.
+
+    Attributes
+    ----------
+    name : hashable
+    n_trees : int
+        How many of all trees within the tolerance test it.
+    share : float, 0 to 1
+        The same as a share of them.
+    root_share : float, 0 to 1
+        Share of them that test it first.
+    lowest, highest : float, 0 to 1
+        Range of its importance over the listed trees: its share of the impurity that splits removed.
+    """
+
+    name: Hashable
+    n_trees: int
+    share: float
+    root_share: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, eq=False)
+class NearOptimalTrees:
+    """All trees whose objective is within a tolerance of the least one: counted, and the best of them listed.
+
+    A sequence of models, the best first: of equal objectives first the trees with fewer leaves.
+
+    Attributes
+    ----------
+    n_trees : int
+        How many trees are within the tolerance, exactly.
+    tolerance : float
+        Share of the least objective by which that of a tree may be larger.
+    extra_loss : float
+        What it may be larger in addition.
+    least : float
+        The least objective: loss per unit of weight, plus ``ccp_alpha`` for each leaf.
+    objectives : tuple of float
+        Of the listed trees, ascending.
+    models : tuple of Model
+        The listed trees.
+    columns : tuple of ColumnUse
+        In the order of the table. Which trees test a column is counted over all trees, its importance compared over
+        those listed.
+    searched : str
+        Which tests were searched, if that is less than all; else empty.
+    """
+
+    n_trees: int
+    tolerance: float
+    extra_loss: float
+    least: float
+    objectives: tuple[float, ...]
+    models: tuple[Model, ...]
+    columns: tuple[ColumnUse, ...]
+    searched: str = ""
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    @overload
+    def __getitem__(self, at: int) -> Model: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Model, ...]: ...
+    def __getitem__(self, at: int | slice) -> Model | tuple[Model, ...]:
+        return self.models[at]
+
+    def __iter__(self) -> Iterator[Model]:
+        return iter(self.models)
+
+    @property
+    def bound(self) -> float:
+        """The largest objective that a tree may have."""
+        return self.least * (1.0 + self.tolerance) + self.extra_loss
+
+    @property
+    def in_every_tree(self) -> tuple[Hashable, ...]:
+        """Columns that every tree within the tolerance tests."""
+        return tuple(column.name for column in self.columns if column.n_trees == self.n_trees)
+
+    @property
+    def in_no_tree(self) -> tuple[Hashable, ...]:
+        """Columns that none of them tests."""
+        return tuple(column.name for column in self.columns if column.n_trees == 0)
+
+    def disagreement(self, X: Any) -> np.ndarray:
+        """How much the listed trees disagree about each row.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        float64[n]
+            Classes: the share of the trees that do not predict the most frequent class. Numbers: the standard deviation
+            of the predictions.
+
+        Raises
+        ------
+        DataError
+            The table was refused.
+        """
+        model = self.models[0]
+        matrix = model._encoded(X, "NearOptimalTrees")
+        if model.task == "regression":
+            return np.array([each.numbers_of(matrix) for each in self.models]).reshape(len(self), -1).std(axis=0)
+        codes = np.array([each.codes_of(matrix) for each in self.models]).reshape(len(self), -1)
+        votes = [(codes == code).sum(axis=0) for code in range(model.n_classes[0])]
+        shares: np.ndarray = 1.0 - np.max(votes, axis=0) / len(self)
+        return shares
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame, a row per listed tree."""
+        return {
+            "tree": list(range(1, len(self) + 1)),
+            "objective": list(self.objectives),
+            "n_leaves": [model.trees[0].n_leaves for model in self.models],
+            "depth": [model.trees[0].max_depth for model in self.models],
+            "tests": [tests_in_words(model) for model in self.models],
+        }
+
+    def to_json(self) -> str:
+        """What the page shows, without the pictures, as JSON."""
+        found = {
+            "format": FORMAT,
+            "format_version": VERSION,
+            "n_trees": self.n_trees,
+            "tolerance": self.tolerance,
+            "extra_loss": self.extra_loss,
+            "least": self.least,
+            "bound": self.bound,
+            "searched": self.searched,
+            "columns": [{**asdict(column), "name": written_name(column.name)} for column in self.columns],
+            "trees": [dict(zip(self.to_dict(), row, strict=True)) for row in zip(*self.to_dict().values(), strict=True)],
+        }
+        return json.dumps(plain(found), indent=1, allow_nan=False, ensure_ascii=False)
+
+    def show(self) -> str:
+        """The count, what each column is to the trees, and the best trees, as text."""
+        lines = [self._headline, ""]
+        order = sorted(range(len(self.columns)), key=lambda at: -self.columns[at].share)
+        columns = [self.columns[at] for at in order[:_SHOWN]]
+        lines += _table(
+            TextColumn("column", [shorten(written_name(column.name), 40) for column in columns], "left"),
+            TextColumn("in trees", [_percent(column.share, column.n_trees, self.n_trees) for column in columns], "right"),
+            TextColumn("first", [_percent(column.root_share, None, 0) for column in columns], "right"),
+            TextColumn("importance", [_range(column) for column in columns], "left"),
+        )
+        if len(order) > _SHOWN:
+            lines.append(f"... {len(order) - _SHOWN} more columns")
+        found = self.to_dict()
+        n = min(_SHOWN, len(self))
+        lines += ["", *_table(
+            TextColumn("tree", [str(each) for each in found["tree"][:n]], "right"),
+            TextColumn("objective", [written_amount(each, digits=4) for each in self.objectives[:n]], "point"),
+            TextColumn("leaves", [str(each) for each in found["n_leaves"][:n]], "right"),
+            TextColumn("depth", [str(each) for each in found["depth"][:n]], "right"),
+            TextColumn("tests", [shorten(each, _TESTS_WIDTH) for each in found["tests"][:n]], "left"),
+        )]  # fmt: skip
+        if len(self) > n:
+            lines.append(f"... {len(self) - n:,} more listed trees")
+        lines += ["", f"in trees, first: of all {self.n_trees:,} trees; importance: over the {len(self):,} listed"]
+        return "\n".join(line.rstrip() for line in lines)
+
+    @property
+    def _headline(self) -> str:
+        """How many trees there are within which bound."""
+        terms = [f"{100.0 * self.tolerance:g} %"] * (self.tolerance > 0.0 or not self.extra_loss)
+        terms += [f"{self.extra_loss:g}"] * (self.extra_loss > 0.0)
+        over = f" over {self.searched}" if self.searched else ""
+        listed = "" if self.n_trees == len(self) else f"; the best {len(self):,} are listed"
+        return (
+            f"{_counted(self.n_trees)}{over} within {' plus '.join(terms)} of the least objective, "
+            f"{written_amount(self.least, digits=4)}{listed}"
+        )
+
+    @cached_property
+    def html(self) -> str:
+        """A page with the columns, and a picture of each listed tree: one HTML document that loads nothing."""
+        found = self.to_dict()
+        trees = []
+        for at, model in enumerate(self.models):
+            picture = model.plot()
+            trees.append({
+                "number": at + 1,
+                "objective": self.objectives[at],
+                "n_leaves": found["n_leaves"][at],
+                "tests": found["tests"][at],
+                "width": round(picture.width),
+                "picture": base64.b64encode(picture.text.encode("utf-8")).decode("ascii"),
+            })  # fmt: skip
+        target = ", ".join(written_name(name) for name in self.models[0].target_names if name is not None)
+        return render(
+            {
+                "title": f"Nearly optimal trees{f' for {target}' if target else ''}",
+                "headline": self._headline,
+                "every": [written_name(name) for name in self.in_every_tree],
+                "none": [written_name(name) for name in self.in_no_tree],
+                "n_trees": self.n_trees,
+                "n_listed": len(self),
+                "columns": [
+                    {
+                        **asdict(column),
+                        "name": written_name(column.name),
+                        "percent": _percent(column.share, column.n_trees, self.n_trees),
+                        "root_percent": _percent(column.root_share, None, 0),
+                        "importance": _range(column),
+                    }
+                    for column in sorted(self.columns, key=lambda column: -column.share)
+                ],
+                "trees": trees,
+                "version": __version__,
+            },
+            template="near_optimal",
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page (``.html``) or its numbers (``.json``); an old file stays whole if that fails.
+
+        Raises
+        ------
+        ParameterError
+            The name ends in neither.
+        InputFileError
+            The file cannot be written.
+        """
+        ending = check_ending_of_page(path)
+        text = self.to_json() + "\n" if ending == ".json" else self.html
+        write_whole(path, text.encode("utf-8", "backslashreplace"))
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, which keeps its styles inside."""
+        return framed(self.html, "Nearly optimal trees", PAGE_HEIGHT)
+
+    def __str__(self) -> str:
+        return self.show()
+
+    def __repr__(self) -> str:
+        return f"<NearOptimalTrees: {self._headline}>"
+
+
+def check_ending_of_page(path: str | os.PathLike[str]) -> str:
+    """The ending of a page or of its numbers; any other is refused."""
+    ending = PurePath(os.fsdecode(path)).suffix.lower()
+    if ending not in (".html", ".htm", ".json"):
+        raise ParameterError(f"{os.fsdecode(path)!r}: name a page that ends in .html, or numbers that end in .json")
+    return ending
+
+
+def tests_in_words(model: Model) -> str:
+    """The tests of a tree, a parent before its children; empty for a single leaf."""
+    tree = model.trees[0]
+    digits = threshold_digits(tree)
+    inner = np.flatnonzero(~tree.is_leaf).tolist()
+    return "; ".join(node_test(model, tree, node).question(digits=int(digits[node])) for node in inner)
+
+
+def near_optimal_trees(
+    dataset: Dataset, params: OptimalTreeParams, model: Model, *, tolerance: Any, extra_loss: Any, max_trees: Any,
+    max_search: Any, n_threads: int,
+) -> NearOptimalTrees:  # fmt: skip
+    """All trees within a tolerance of the least objective; see ``OptimalTreeClassifier.near_optimal``.
+
+    ``model``: an optimal tree that was fitted with ``params``; the listed trees have its columns and classes.
+    """
+    share, extra = _decimal("tolerance", tolerance), _decimal("extra_loss", extra_loss)
+    most = whole_number("max_trees", max_trees, 1)
+    n_most = None if max_search is None else whole_number("max_search", max_search, 1)
+    task = task_of(with_every_cell(dataset, params), params, n_threads)
+    has_price = finite(params.ccp_alpha) > 0.0
+    # Without a price each leaf would still cost one unit, so that the search prefers few; here it must not count.
+    limits = replace(task.limits, price=task.limits.price if has_price else 0, max_search=n_most, is_late=None)
+    search = Search(task.space, task.loss, limits, task.has_subsets)
+    found = search.run(None, INF)
+    if found.stopped == CTRL_C:
+        raise KeyboardInterrupt
+    if found.stopped:
+        raise ParameterError(
+            f"max_search={max_search}: the search for the least loss ended without a proof, so it is not known which "
+            "trees are near it: give a larger max_search, fewer levels (max_depth), or fewer columns"
+        )
+    search.limits, search.width = limits, None
+    families = Families(search)
+    unit = Fraction(task.unit)
+    rounding = 2 * min(limits.max_leaves, len(dataset)) * families.rounding
+    budget = found.objective + int(found.objective * share + extra / unit) + rounding
+    budget = min(budget, search.root.leaf + min(limits.max_leaves, len(dataset)) * limits.price)
+    try:
+        near = NearOptimal(families, found.objective, budget)
+        shares = [near.n_without(feature) for feature in range(len(model.schema))]
+        listed = list(near.best(most))
+    except Stopped:
+        raise ParameterError(
+            f"tolerance={tolerance}: it takes more than max_search={max_search} subproblems to count the trees within "
+            "it: give a smaller tolerance, fewer levels (max_depth), a price of leaves (ccp_alpha), or a larger "
+            "max_search"
+        ) from None
+    objectives, models = _built(task, model, params, found.objective, listed)
+    importances = np.array([each.feature_importances for each in models])
+    at_root = near.n_by_root
+    columns = tuple(
+        ColumnUse(
+            name, near.n_trees - without, (near.n_trees - without) / near.n_trees,
+            at_root.get(feature, 0) / near.n_trees, *map(float, (lowest, highest)),
+        )
+        for feature, (name, without, lowest, highest) in enumerate(
+            zip(model.schema.names, shares, importances.min(axis=0), importances.max(axis=0), strict=True)
+        )
+    )  # fmt: skip
+    return NearOptimalTrees(
+        near.n_trees, float(tolerance), float(extra_loss), objectives[0], objectives, models, columns,
+        str(model.facts["optimal"].get("searched", "")),
+    )  # fmt: skip
+
+
+def _built(
+    task: Task, model: Model, params: OptimalTreeParams, least: int, listed: list[tuple[int, Branching | None]]
+) -> tuple[tuple[float, ...], tuple[Model, ...]]:
+    """The listed trees as models, with their objectives."""
+    root, objectives, models = all_instances(task.problem), [], []
+    for at, (value, branching) in enumerate(listed):
+        tree = tree_of(task.problem, task.policy, root, plan_of(task.space, branching))
+        price = task.limits.price if finite(params.ccp_alpha) > 0.0 else 0
+        objective = objective_of(value, tree.n_leaves, price, task.unit, finite(params.ccp_alpha))
+        objectives.append(objective)
+        proof = {
+            **model.facts["optimal"],
+            "objective": objective,
+            "lower_bound": min(objectives[0], objective),
+            "is_proven": value <= least,
+            "stopped": "",
+            "rank": at + 1,
+        }
+        facts = {name: fact for name, fact in model.facts.items() if name != "pruning"}
+        models.append(replace(model, trees=(tree,), facts={**facts, "optimal": proof}))
+    return tuple(objectives), tuple(models)
+
+
+def _decimal(name: str, value: Any) -> Fraction:
+    """A number as it is written, so that .7 of 10 errors are 7."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if not is_number or not 0.0 <= float(value) < float("inf"):
+        raise ParameterError(f"{name}={value!r}: give a number, 0 or more, such as 0.05")
+    return Fraction(repr(float(value)))
+
+
+def _counted(n: int) -> str:
+    return "1 tree" if n == 1 else f"{n:,} trees"
+
+
+def _percent(share: float, n: int | None, of: int) -> str:
+    """A share; of counted trees "all" and "none" only if they are."""
+    if n is not None and n in (0, of):
+        return "none" if n == 0 else "all"
+    return f"{100.0 * share:.1f} %"
+
+
+def _range(column: ColumnUse) -> str:
+    """The importance of a column, from the lowest to the highest."""
+    low, high = f"{column.lowest:.3f}", f"{column.highest:.3f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _table(*columns: TextColumn) -> list[str]:
+    return [GAP.join(cells) for cells in zip(*map(aligned, columns), strict=True)]

@@ -605,6 +605,7 @@ class _Searched(SingleTree):
         *,
         tolerance: float = 0.05,
         extra_loss: float = 0.0,
+        distinct: Literal["tests", "columns"] = "tests",
         max_trees: int = 100,
         max_search: int | None = 100_000,
     ) -> NearOptimalTrees:
@@ -620,8 +621,11 @@ class _Searched(SingleTree):
         extra_loss : float >= 0, default 0.0
             What it may be larger in addition, as mean loss of a row: .01 allows one more error in 100 rows, also if the
             best tree has none.
+        distinct : {"tests", "columns"}, default "tests"
+            ``"columns"`` lists the best tree of each arrangement of columns, and not further trees that test the same
+            columns at the same nodes, most often with another threshold. All are counted.
         max_trees : int >= 1, default 100
-            The number of trees to build; all are counted.
+            The number of trees to list.
         max_search : int >= 1 or None, default 100,000
             The largest number of subproblems; beyond it, the count is refused.
 
@@ -657,8 +661,8 @@ class _Searched(SingleTree):
             raise ParameterError("the tree was pruned, and its limits are those of the search: use it before prune")
         rows = self._rows_given(X, y, sample_weight, "near_optimal(X, y, sample_weight)")
         return near_optimal_trees(
-            rows, self._params_of_fit, model, tolerance=tolerance, extra_loss=extra_loss, max_trees=max_trees,
-            max_search=max_search, n_threads=resolve_jobs(self.n_jobs),
+            rows, self._params_of_fit, model, tolerance=tolerance, extra_loss=extra_loss, distinct=distinct,
+            max_trees=max_trees, max_search=max_search, n_threads=resolve_jobs(self.n_jobs),
         )  # fmt: skip
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "treewright near-optimal trees", 1
 PAGE_HEIGHT = 640
+DISTINCT = ("tests", "columns")
 _SHOWN = 20  # trees, and columns, in the text
 _TESTS_WIDTH = 100
 
@@ -99,6 +100,12 @@ class NearOptimalTrees:
     columns : tuple of ColumnUse
         In the order of the table. Which trees test a column is counted over all trees, its importance compared over
         those listed.
+    distinct : {"tests", "columns"}
+        Whether every tree counts for the list, or the best one of each arrangement of columns.
+    n_distinct : int
+        How many trees, or arrangements, the whole list has.
+    n_alike : tuple of int
+        For each listed tree, how many trees test the same columns at the same nodes; 1 with ``distinct="tests"``.
     searched : str
         Which tests were searched, if that is less than all; else empty.
     """
@@ -110,6 +117,9 @@ class NearOptimalTrees:
     objectives: tuple[float, ...]
     models: tuple[Model, ...]
     columns: tuple[ColumnUse, ...]
+    distinct: str
+    n_distinct: int
+    n_alike: tuple[int, ...]
     searched: str = ""
 
     def __len__(self) -> int:
@@ -129,6 +139,11 @@ class NearOptimalTrees:
     def bound(self) -> float:
         """The largest objective that a tree may have."""
         return self.least * (1.0 + self.tolerance) + self.extra_loss
+
+    @property
+    def is_arranged(self) -> bool:
+        """Whether the list has one tree for each arrangement of columns."""
+        return self.distinct == "columns"
 
     @property
     def in_every_tree(self) -> tuple[Hashable, ...]:
@@ -174,6 +189,7 @@ class NearOptimalTrees:
             "objective": list(self.objectives),
             "n_leaves": [model.trees[0].n_leaves for model in self.models],
             "depth": [model.trees[0].max_depth for model in self.models],
+            "n_alike": list(self.n_alike),
             "tests": [tests_in_words(model) for model in self.models],
         }
 
@@ -187,6 +203,8 @@ class NearOptimalTrees:
             "extra_loss": self.extra_loss,
             "least": self.least,
             "bound": self.bound,
+            "distinct": self.distinct,
+            "n_distinct": self.n_distinct,
             "searched": self.searched,
             "columns": [{**asdict(column), "name": written_name(column.name)} for column in self.columns],
             "trees": [dict(zip(self.to_dict(), row, strict=True)) for row in zip(*self.to_dict().values(), strict=True)],
@@ -213,11 +231,13 @@ class NearOptimalTrees:
             TextColumn("objective", [written_amount(each, digits=4) for each in self.objectives[:n]], "point"),
             TextColumn("leaves", [str(each) for each in found["n_leaves"][:n]], "right"),
             TextColumn("depth", [str(each) for each in found["depth"][:n]], "right"),
+            *[TextColumn("alike", [f"{each:,}" for each in self.n_alike[:n]], "right")] * self.is_arranged,
             TextColumn("tests", [shorten(each, _TESTS_WIDTH) for each in found["tests"][:n]], "left"),
         )]  # fmt: skip
         if len(self) > n:
             lines.append(f"... {len(self) - n:,} more listed trees")
-        lines += ["", f"in trees, first: of all {self.n_trees:,} trees; importance: over the {len(self):,} listed"]
+        alike = "; alike: trees with the same columns at the same nodes" * self.is_arranged
+        lines += ["", f"in trees, first: of all {_counted(self.n_trees)}; importance: over the {len(self):,} listed{alike}"]
         return "\n".join(line.rstrip() for line in lines)
 
     @property
@@ -226,7 +246,9 @@ class NearOptimalTrees:
         terms = [f"{100.0 * self.tolerance:g} %"] * (self.tolerance > 0.0 or not self.extra_loss)
         terms += [f"{self.extra_loss:g}"] * (self.extra_loss > 0.0)
         over = f" over {self.searched}" if self.searched else ""
-        listed = "" if self.n_trees == len(self) else f"; the best {len(self):,} are listed"
+        listed = "" if self.n_distinct == len(self) else f"; the best {len(self):,} are listed"
+        if self.is_arranged:
+            listed = f"; {self.n_distinct:,} arrangements of columns{listed}"
         return (
             f"{_counted(self.n_trees)}{over} within {' plus '.join(terms)} of the least objective, "
             f"{written_amount(self.least, digits=4)}{listed}"
@@ -243,6 +265,7 @@ class NearOptimalTrees:
                 "number": at + 1,
                 "objective": self.objectives[at],
                 "n_leaves": found["n_leaves"][at],
+                "n_alike": self.n_alike[at],
                 "tests": found["tests"][at],
                 "width": round(picture.width),
                 "picture": base64.b64encode(picture.text.encode("utf-8")).decode("ascii"),
@@ -310,18 +333,21 @@ def tests_in_words(model: Model) -> str:
     tree = model.trees[0]
     digits = threshold_digits(tree)
     inner = np.flatnonzero(~tree.is_leaf).tolist()
-    return "; ".join(node_test(model, tree, node).question(digits=int(digits[node])) for node in inner)
+    tests = {node: node_test(model, tree, node) for node in inner}
+    return "; ".join(f"{test.column} {test.edge(0, digits=int(digits[node]))}" for node, test in tests.items())
 
 
 def near_optimal_trees(
-    dataset: Dataset, params: OptimalTreeParams, model: Model, *, tolerance: Any, extra_loss: Any, max_trees: Any,
-    max_search: Any, n_threads: int,
+    dataset: Dataset, params: OptimalTreeParams, model: Model, *, tolerance: Any, extra_loss: Any, distinct: Any,
+    max_trees: Any, max_search: Any, n_threads: int,
 ) -> NearOptimalTrees:  # fmt: skip
     """All trees within a tolerance of the least objective; see ``OptimalTreeClassifier.near_optimal``.
 
     ``model``: an optimal tree that was fitted with ``params``; the listed trees have its columns and classes.
     """
     share, extra = _decimal("tolerance", tolerance), _decimal("extra_loss", extra_loss)
+    if distinct not in DISTINCT:
+        raise ParameterError(f"distinct={distinct!r}: choose from {', '.join(map(repr, DISTINCT))}")
     most = whole_number("max_trees", max_trees, 1)
     n_most = None if max_search is None else whole_number("max_search", max_search, 1)
     task = task_of(with_every_cell(dataset, params), params, n_threads)
@@ -346,7 +372,12 @@ def near_optimal_trees(
     try:
         near = NearOptimal(families, found.objective, budget)
         shares = [near.n_without(feature) for feature in range(len(model.schema))]
-        listed = list(near.best(most))
+        if distinct == "columns":
+            n_distinct, arranged = near.arrangements(most)
+            listed, alike = [each[:2] for each in arranged], tuple(each[2] for each in arranged)
+        else:
+            n_distinct, listed = near.n_trees, list(near.best(most))
+            alike = (1,) * len(listed)
     except Stopped:
         raise ParameterError(
             f"tolerance={tolerance}: it takes more than max_search={max_search} subproblems to count the trees within "
@@ -366,8 +397,8 @@ def near_optimal_trees(
         )
     )  # fmt: skip
     return NearOptimalTrees(
-        near.n_trees, float(tolerance), float(extra_loss), objectives[0], objectives, models, columns,
-        str(model.facts["optimal"].get("searched", "")),
+        near.n_trees, float(tolerance), float(extra_loss), objectives[0], objectives, models, columns, distinct, n_distinct,
+        alike, str(model.facts["optimal"].get("searched", "")),
     )  # fmt: skip
 
 

@@ -11,12 +11,13 @@ between two neighbouring values of the rows is one test. A stump that has no les
 counted: with such tests every tree would have longer copies of itself.
 
 Nothing lists the trees of the whole table: the sides of each fork are counted against each other, and only the best
-trees are built.
+trees are built. Among trees of numbers most differ by a threshold alone. An *arrangement* is the columns of all tests,
+a parent before its left side and that before its right one, -1 for a leaf; each has its own best tree and count.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,6 +34,7 @@ from treewright.grow.optimal.space import MISSING_LAST, NO_MISSING
 
 _ROUNDING = 32  # units of the loss by which equal losses of a leaf may differ: 2**-45 of the loss of the table
 _MOST_KEPT = 20_000_000  # stumps, forks and objectives of all families
+_STEPS = 1000  # additions of objectives that count as a subproblem
 
 
 class Test(NamedTuple):
@@ -63,6 +65,11 @@ class Objectives(NamedTuple):
         """How many trees have the value at a position."""
         return self.totals[at] - (self.totals[at - 1] if at else 0)
 
+    def has(self, value: int) -> bool:
+        """Whether any tree has a value."""
+        at = bisect_left(self.values, value)
+        return at < len(self.values) and self.values[at] == value
+
     def within(self, budget: int) -> int:
         """How many trees have at most a value."""
         at = bisect_right(self.values, budget)
@@ -70,6 +77,8 @@ class Objectives(NamedTuple):
 
 
 Counts = Mapping[int, Objectives]  # by the number of leaves
+Arrangement = tuple[int, ...]
+_LEAF: Arrangement = (-1,)
 
 
 @dataclass(eq=False)
@@ -90,6 +99,19 @@ class Family:
             for other, of_second in second.items():
                 if 2 < one + other <= self.leaves:
                     yield one + other, of_first, of_second
+
+
+def sides_of(arrangement: Arrangement) -> tuple[Arrangement, Arrangement]:
+    """The arrangements of both sides of a test.
+
+    >>> sides_of((3, 1, -1, -1, -1))
+    ((1, -1, -1), (-1,))
+    """
+    n_open, at = 1, 1
+    while n_open:
+        n_open += 1 if arrangement[at] >= 0 else -1
+        at += 1
+    return arrangement[1:at], arrangement[at:]
 
 
 def tabled(found: Mapping[int, Mapping[int, int]]) -> Counts:
@@ -152,9 +174,44 @@ class NearOptimal:
         for _, one, other in self.root.pairs(*sides):
             if len(other.values) < len(one.values):
                 one, other = other, one
+            self.families.take(len(one.values))
             for at, value in enumerate(one.values):
                 n_trees += one.count(at) * other.within(budget - value)
         return n_trees
+
+    def arrangements(self, most: int) -> tuple[int, list[tuple[int, Branching | None, int]]]:
+        """How many arrangements there are; of the best ones the best tree with its objective, and how many there are."""
+        families, root, known = self.families, self.root, {}
+        found = families.arrangements(root, {})
+        order = sorted((value, arrangement.count(-1), arrangement) for arrangement, value in found.items())
+        listed = []
+        for value, _, arrangement in order[:most]:
+            n_trees = families.arranged(root, arrangement, known).totals[-1]
+            listed.append((value, self._arranged(root, arrangement, value, known), n_trees))
+        return len(found), listed
+
+    def _arranged(
+        self, family: Family, arrangement: Arrangement, value: int, known: dict[tuple[int, Arrangement], Objectives]
+    ) -> Branching | None:
+        """The first tree with an arrangement and an objective."""
+        if arrangement == _LEAF:
+            return None
+        first, second = sides_of(arrangement)
+        features = self.families.search.space.features
+        if first == second == _LEAF:
+            tests = (test for own, test in family.stumps if own == value and features[test.place] == arrangement[0])
+            return self._branching(family, next(tests), None, None)
+        for fork in family.forks:
+            if features[fork.test.place] != arrangement[0]:
+                continue
+            of_second = self.families.arranged(fork.second, second, known)
+            for own in self.families.arranged(fork.first, first, known).values:
+                if of_second.has(value - own):
+                    left = self._arranged(fork.first, first, own, known)
+                    return self._branching(
+                        family, fork.test, left, self._arranged(fork.second, second, value - own, known)
+                    )
+        raise AssertionError("a family without the tree that it counted")
 
     def best(self, most: int) -> Iterator[tuple[int, Branching | None]]:
         """The best trees with their objectives: of equal ones first those with few leaves, then by their tests."""
@@ -201,9 +258,8 @@ class NearOptimal:
                 of_second = second.counts.get(leaves - one)
                 if of_second is None:
                     continue
-                rests = set(of_second.values)
                 for own in of_first.values:
-                    if value - own in rests:
+                    if of_second.has(value - own):
                         for left in self._trees(first, own, one):
                             for right in self._trees(second, value - own, leaves - one):
                                 yield self._branching(family, test, left, right)
@@ -221,14 +277,14 @@ class Families:
 
     Attributes
     ----------
-    tolerance : int
-        Objectives of equal trees differ by no more, as their leaves are rounded.
+    rounding : int
+        Equal losses of a leaf may differ by so much.
     """
 
     def __init__(self, search: Search) -> None:
         self.search = search
         self.known: dict[tuple[bytes, int, int], Family] = {}
-        self.n_kept = 0
+        self.n_kept = self.n_steps = 0
         self.rounding = 0 if search.loss.kind == COST else _ROUNDING
 
     def of(self, node: Node, depth: int, leaves: int, budget: int, *, is_whole: bool = False) -> Family:
@@ -278,13 +334,69 @@ class Families:
                 values = found.setdefault(leaves, {})
                 counts = [other.count(at) for at in range(len(other.values))]
                 for at, value in enumerate(one.values):
-                    n_trees = one.count(at)
-                    for rest, n_rest in zip(other.values, counts, strict=True):
-                        if value + rest > family.budget:
-                            break
+                    n_trees, end = one.count(at), bisect_right(other.values, family.budget - value)
+                    self.take(end)
+                    for rest, n_rest in zip(other.values[:end], counts, strict=False):
                         values[value + rest] = values.get(value + rest, 0) + n_trees * n_rest
         known[id(family)] = tabled(found)
         return known[id(family)]
+
+    def take(self, n_steps: int) -> None:
+        """Count additions of objectives, and stop where the search may take no more."""
+        self.n_steps += n_steps
+        most = self.search.limits.max_search
+        if most is not None and self.search.n_solved + self.n_steps // _STEPS > most:
+            raise Stopped(f"max_search={most}")
+
+    def arrangements(self, family: Family, known: dict[int, dict[Arrangement, int]]) -> dict[Arrangement, int]:
+        """The least objective of each arrangement of a family."""
+        if id(family) in known:
+            return known[id(family)]
+        features = self.search.space.features
+        found: dict[Arrangement, int] = {} if family.leaf is None else {_LEAF: family.leaf}
+        for value, test in reversed(family.stumps):
+            found[features[test.place], -1, -1] = value
+        for test, first, second in family.forks:
+            others = sorted((value, other) for other, value in self.arrangements(second, known).items())
+            for one, value in self.arrangements(first, known).items():
+                end = bisect_right(others, family.budget - value, key=lambda other: other[0])
+                self.take(end)
+                for rest, other in others[:end]:
+                    arrangement = (features[test.place], *one, *other)
+                    if (len(one) > 1 or len(other) > 1) and arrangement.count(-1) <= family.leaves:
+                        found[arrangement] = min(found.get(arrangement, INF), value + rest)
+        known[id(family)] = found
+        return found
+
+    def arranged(
+        self, family: Family, arrangement: Arrangement, known: dict[tuple[int, Arrangement], Objectives]
+    ) -> Objectives:
+        """How many trees with an arrangement have each objective."""
+        if (id(family), arrangement) in known:
+            return known[id(family), arrangement]
+        features = self.search.space.features
+        found: dict[int, int] = {}
+        if arrangement == _LEAF:
+            found = {} if family.leaf is None else {family.leaf: 1}
+        elif len(arrangement) == len(_LEAF) + 2:
+            for value, test in family.stumps:
+                if features[test.place] == arrangement[0]:
+                    found[value] = found.get(value, 0) + 1
+        else:
+            sides = sides_of(arrangement)
+            for test, *families in family.forks:
+                if features[test.place] != arrangement[0]:
+                    continue
+                one, other = (self.arranged(each, side, known) for each, side in zip(families, sides, strict=True))
+                for at, value in enumerate(one.values):
+                    end = bisect_right(other.values, family.budget - value)
+                    self.take(end)
+                    for place in range(end):
+                        total = value + other.values[place]
+                        found[total] = found.get(total, 0) + one.count(at) * other.count(place)
+        objectives = tabled({0: found})[0]
+        known[id(family), arrangement] = objectives
+        return objectives
 
     # Tests.
 

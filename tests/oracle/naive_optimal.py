@@ -152,7 +152,7 @@ class Twin:
 
 @dataclass
 class EveryTree:
-    """All trees of one table, each without its tests: its objective, its leaves and the columns that it tests.
+    """All trees of one table: the objective of each, its leaves, and its columns, a parent before its sides; -1: a leaf.
 
     Two trees are different if the tests of a node have different columns or divide its rows differently. A test above
     two leaves that lowers no loss is in none of them. It may be a set of levels: the first in the order of their means,
@@ -163,15 +163,15 @@ class EveryTree:
     limits: TwinLimits
     has_means: bool
 
-    def trees(self) -> list[tuple[float, int, frozenset[int]]]:
+    def trees(self) -> list[tuple[float, int, tuple[int, ...]]]:
         """Objective, leaves and columns of each tree."""
         twin = Twin(self.table, self.limits, Sets.NOWHERE)
         price = self.limits.ccp_alpha * sum(self.table.weights)
 
         @cache
-        def solve(rows: Rows, levels: int) -> list[tuple[float, int, frozenset[int]]]:
+        def solve(rows: Rows, levels: int) -> list[tuple[float, int, tuple[int, ...]]]:
             own = twin._leaf(rows)
-            found = [] if own == NO_TREE else [(*own, frozenset[int]())]
+            found = [] if own == NO_TREE else [(*own, (-1,))]
             if not levels:
                 return found
             for at in range(len(self.table.columns)):
@@ -179,31 +179,38 @@ class EveryTree:
                     first, second = twin._leaf(left), twin._leaf(right)
                     loss = first[0] + second[0] - 2 * price
                     if NO_TREE not in (first, second) and loss < self.table.leaf_loss(rows) - 1e-9:
-                        found.append((first[0] + second[0], 2, frozenset([at])))
+                        found.append((first[0] + second[0], 2, (at, -1, -1)))
                 for left, right in self._parts(at, rows, further=False):
                     for one in solve(left, levels - 1):
                         for other in solve(right, levels - 1):
                             if one[1] + other[1] > 2:
-                                found.append((one[0] + other[0], one[1] + other[1], one[2] | other[2] | {at}))
+                                found.append((one[0] + other[0], one[1] + other[1], (at, *one[2], *other[2])))
             return found
 
         every = solve(frozenset(range(len(self.table.target))), self.limits.max_depth)
         most = self.limits.max_leaf_nodes or len(self.table.target)
         return [tree for tree in every if tree[1] <= most]
 
-    def _parts(self, at: int, rows: Rows, *, further: bool) -> set[frozenset[Rows]]:
-        """Every way in which a test of a column divides some rows."""
+    def _parts(self, at: int, rows: Rows, *, further: bool) -> set[tuple[Rows, Rows]]:
+        """Every way in which a test of a column divides some rows: lower values on the left, missing ones alone on the right.
+
+        Of a nominal column the last level is on the right, missing cells being the last.
+        """
         column = self.table.columns[at]
         lefts = [left for left in _lefts(column, rows, any_set=False) if left and left != rows]
-        if further and column.is_nominal:
-            levels: dict[tuple[bool, int], list[int]] = {}
-            for row in sorted(rows):
-                cell = column.cells[row]
-                levels.setdefault((cell is None, cell or 0), []).append(row)
-            if len(levels) > 3:
-                ranked = sorted(levels, key=lambda level: (self._mean(levels[level]), level))
-                lefts += [frozenset(row for level in ranked[:k] for row in levels[level]) for k in range(1, len(ranked))]
-        return {frozenset([left, rows - left]) for left in lefts}
+        of_level: dict[tuple[bool, int], list[int]] = {}
+        for row in sorted(rows):
+            cell = column.cells[row]
+            of_level.setdefault((cell is None, cell or 0), []).append(row)
+        if further and column.is_nominal and len(of_level) > 3:
+            ranked = sorted(of_level, key=lambda level: (self._mean(of_level[level]), level))
+            lefts += [frozenset(row for each in ranked[:k] for row in of_level[each]) for k in range(1, len(ranked))]
+
+        def place(side: Rows) -> tuple[bool, int]:
+            held = [level for level, of_it in of_level.items() if side >= set(of_it)]
+            return max(held) if column.is_nominal else min(held)
+
+        return {tuple(sorted((left, rows - left), key=place)) for left in lefts}
 
     def _mean(self, rows: list[int]) -> float:
         weights = [self.table.weights[row] for row in rows]

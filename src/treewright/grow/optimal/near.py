@@ -433,14 +433,14 @@ class Families:
                     yield loss + 2 * price, test
 
     def _cuts(self, node: Node, place: int, cuts: np.ndarray) -> list[int]:
-        """Those cuts of an ordered column that no other column of the same cells has."""
+        """Those cuts of an ordered column that the other column of the same cells has not."""
         space = self.search.space
-        if space.missing[place] != MISSING_LAST:
+        if space.missing[place] == NO_MISSING:
             return cuts.tolist()
-        feature = space.features[place]
-        n_known = int((~np.isnan(space.problem.values[feature, node.rows])).sum())
-        # Without missing cells both columns are one; with them, both divide these from all others.
-        return [] if n_known == len(node) else cuts[cuts != n_known].tolist()
+        n_missing = int(np.isnan(space.problem.values[space.features[place], node.rows]).sum())
+        if space.missing[place] == MISSING_LAST:
+            return cuts.tolist() if n_missing else []  # without missing cells both columns are one
+        return cuts[cuts != n_missing].tolist()  # the other has the missing cells alone on the right
 
     def _tests_of_levels(self, node: Node, at: int) -> tuple[list[Test], list[Test]]:
         """The tests of a nominal column: one level against the rest; and further sets for a test above two leaves."""

@@ -605,7 +605,7 @@ class _Searched(SingleTree):
         *,
         tolerance: float = 0.05,
         extra_loss: float = 0.0,
-        distinct: Literal["tests", "columns"] = "tests",
+        distinct: Literal["columns", "tests"] = "columns",
         max_trees: int = 100,
         max_search: int | None = 100_000,
     ) -> NearOptimalTrees:
@@ -621,9 +621,9 @@ class _Searched(SingleTree):
         extra_loss : float >= 0, default 0.0
             What it may be larger in addition, as mean loss of a row: .01 allows one more error in 100 rows, also if the
             best tree has none.
-        distinct : {"tests", "columns"}, default "tests"
-            ``"columns"`` lists the best tree of each arrangement of columns, and not further trees that test the same
-            columns at the same nodes, most often with another threshold. All are counted.
+        distinct : {"columns", "tests"}, default "columns"
+            Trees are listed if no better one tests the same columns at the same nodes (most of these differ by a
+            threshold alone); or all are. All are counted.
         max_trees : int >= 1, default 100
             The number of trees to list.
         max_search : int >= 1 or None, default 100,000
@@ -654,16 +654,16 @@ class _Searched(SingleTree):
         >>> near.n_trees, near.in_every_tree, [tree.predict_one({"left": 0, "right": 1}) for tree in near]
         (2, ('left', 'right'), ['yes', 'yes'])
         """
-        from treewright.learn.near_optimal import near_optimal_trees
+        from treewright.learn.near_optimal import Wanted, near_optimal_trees
 
+        wanted = Wanted.of(
+            tolerance=tolerance, extra_loss=extra_loss, distinct=distinct, max_trees=max_trees, max_search=max_search
+        )
         model = self._fitted()
         if cuts_of(model):
             raise ParameterError("the tree was pruned, and its limits are those of the search: use it before prune")
         rows = self._rows_given(X, y, sample_weight, "near_optimal(X, y, sample_weight)")
-        return near_optimal_trees(
-            rows, self._params_of_fit, model, tolerance=tolerance, extra_loss=extra_loss, distinct=distinct,
-            max_trees=max_trees, max_search=max_search, n_threads=resolve_jobs(self.n_jobs),
-        )  # fmt: skip
+        return near_optimal_trees(rows, self._params_of_fit, model, wanted, resolve_jobs(self.n_jobs))
 
 
 class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classifier):

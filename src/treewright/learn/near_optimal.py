@@ -1,5 +1,6 @@
 """All trees nearly as good as the best one (a Rashomon set). In: rows, a fitted optimal tree. Out: ``NearOptimalTrees``.
 
+Wanted               the tolerance, and which trees to list
 near_optimal_trees   finds the least loss, counts the trees within the tolerance, builds the best of them
 NearOptimalTrees     the trees, which columns they need, where they disagree; as text, JSON and a page
 """
@@ -21,6 +22,7 @@ import numpy as np
 
 from treewright.core.elementary import whole_number
 from treewright.core.files import write_whole
+from treewright.core.progress import report
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.plan import tree_of
@@ -337,50 +339,71 @@ def tests_in_words(model: Model) -> str:
     return "; ".join(f"{test.column} {test.edge(0, digits=int(digits[node]))}" for node, test in tests.items())
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is counted and listed: the arguments of ``OptimalTreeClassifier.near_optimal``, checked.
+
+    Tolerances are the numbers as they are written, so that .7 of 10 errors are 7.
+    """
+
+    tolerance: Fraction
+    extra_loss: Fraction
+    distinct: str
+    max_trees: int
+    max_search: int | None
+
+    @classmethod
+    def of(cls, *, tolerance: Any, extra_loss: Any, distinct: Any, max_trees: Any, max_search: Any) -> Wanted:
+        """Checked arguments."""
+        if distinct not in DISTINCT:
+            raise ParameterError(f"distinct={distinct!r}: choose from {', '.join(map(repr, DISTINCT))}")
+        return cls(
+            _decimal("tolerance", tolerance), _decimal("extra_loss", extra_loss), str(distinct),
+            whole_number("max_trees", max_trees, 1),
+            None if max_search is None else whole_number("max_search", max_search, 1),
+        )  # fmt: skip
+
+
 def near_optimal_trees(
-    dataset: Dataset, params: OptimalTreeParams, model: Model, *, tolerance: Any, extra_loss: Any, distinct: Any,
-    max_trees: Any, max_search: Any, n_threads: int,
-) -> NearOptimalTrees:  # fmt: skip
-    """All trees within a tolerance of the least objective; see ``OptimalTreeClassifier.near_optimal``.
+    dataset: Dataset, params: OptimalTreeParams, model: Model, wanted: Wanted, n_threads: int
+) -> NearOptimalTrees:
+    """All trees within a tolerance of the least objective.
 
     ``model``: an optimal tree that was fitted with ``params``; the listed trees have its columns and classes.
     """
-    share, extra = _decimal("tolerance", tolerance), _decimal("extra_loss", extra_loss)
-    if distinct not in DISTINCT:
-        raise ParameterError(f"distinct={distinct!r}: choose from {', '.join(map(repr, DISTINCT))}")
-    most = whole_number("max_trees", max_trees, 1)
-    n_most = None if max_search is None else whole_number("max_search", max_search, 1)
+    report(0.0, "searching the least loss")
     task = task_of(with_every_cell(dataset, params), params, n_threads)
     has_price = finite(params.ccp_alpha) > 0.0
     # Without a price each leaf would still cost one unit, so that the search prefers few; here it must not count.
-    limits = replace(task.limits, price=task.limits.price if has_price else 0, max_search=n_most, is_late=None)
+    limits = replace(task.limits, price=task.limits.price if has_price else 0, max_search=wanted.max_search, is_late=None)
     search = Search(task.space, task.loss, limits, task.has_subsets)
     found = search.run(None, INF)
     if found.stopped == CTRL_C:
         raise KeyboardInterrupt
     if found.stopped:
         raise ParameterError(
-            f"max_search={max_search}: the search for the least loss ended without a proof, so it is not known which "
+            f"max_search={wanted.max_search}: the search for the least loss ended without a proof, so it is not known which "
             "trees are near it: give a larger max_search, fewer levels (max_depth), or fewer columns"
         )
     search.limits, search.width = limits, None
     families = Families(search)
-    unit = Fraction(task.unit)
+    added = wanted.extra_loss / Fraction(task.unit) * (1 + Fraction(1, 2**40))  # the unit is rounded
     rounding = 2 * min(limits.max_leaves, len(dataset)) * families.rounding
-    budget = found.objective + int(found.objective * share + extra / unit) + rounding
+    budget = found.objective + int(found.objective * wanted.tolerance + added) + rounding
     budget = min(budget, search.root.leaf + min(limits.max_leaves, len(dataset)) * limits.price)
+    report(0.0, "counting the trees near it")
     try:
         near = NearOptimal(families, found.objective, budget)
         shares = [near.n_without(feature) for feature in range(len(model.schema))]
-        if distinct == "columns":
-            n_distinct, arranged = near.arrangements(most)
+        if wanted.distinct == "columns":
+            n_distinct, arranged = near.arrangements(wanted.max_trees)
             listed, alike = [each[:2] for each in arranged], tuple(each[2] for each in arranged)
         else:
-            n_distinct, listed = near.n_trees, list(near.best(most))
+            n_distinct, listed = near.n_trees, list(near.best(wanted.max_trees))
             alike = (1,) * len(listed)
     except Stopped:
         raise ParameterError(
-            f"tolerance={tolerance}: it takes more than max_search={max_search} subproblems to count the trees within "
+            f"tolerance={float(wanted.tolerance)}: it takes more than max_search={wanted.max_search} subproblems to count the trees within "
             "it: give a smaller tolerance, fewer levels (max_depth), a price of leaves (ccp_alpha), or a larger "
             "max_search"
         ) from None
@@ -397,8 +420,8 @@ def near_optimal_trees(
         )
     )  # fmt: skip
     return NearOptimalTrees(
-        near.n_trees, float(tolerance), float(extra_loss), objectives[0], objectives, models, columns, distinct, n_distinct,
-        alike, str(model.facts["optimal"].get("searched", "")),
+        near.n_trees, float(wanted.tolerance), float(wanted.extra_loss), objectives[0], objectives, models, columns,
+        wanted.distinct, n_distinct, alike, str(model.facts["optimal"].get("searched", "")),
     )  # fmt: skip
 
 
@@ -426,7 +449,7 @@ def _built(
 
 
 def _decimal(name: str, value: Any) -> Fraction:
-    """A number as it is written, so that .7 of 10 errors are 7."""
+    """A number as it is written."""
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not is_number or not 0.0 <= float(value) < float("inf"):
         raise ParameterError(f"{name}={value!r}: give a number, 0 or more, such as 0.05")

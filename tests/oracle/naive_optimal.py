@@ -152,7 +152,7 @@ class Twin:
 
 @dataclass
 class EveryTree:
-    """All trees of one table: the objective of each, its leaves, and its columns, a parent before its sides; -1: a leaf.
+    """All trees of one table: objective, leaves, and columns, a parent before its sides, -1 for a leaf.
 
     Two trees are different if the tests of a node have different columns or divide its rows differently. A test above
     two leaves that lowers no loss is in none of them. It may be a set of levels: the first in the order of their means,
@@ -181,10 +181,12 @@ class EveryTree:
                     if NO_TREE not in (first, second) and loss < self.table.leaf_loss(rows) - 1e-9:
                         found.append((first[0] + second[0], 2, (at, -1, -1)))
                 for left, right in self._parts(at, rows, further=False):
-                    for one in solve(left, levels - 1):
-                        for other in solve(right, levels - 1):
-                            if one[1] + other[1] > 2:
-                                found.append((one[0] + other[0], one[1] + other[1], (at, *one[2], *other[2])))
+                    found += [
+                        (one[0] + other[0], one[1] + other[1], (at, *one[2], *other[2]))
+                        for one in solve(left, levels - 1)
+                        for other in solve(right, levels - 1)
+                        if one[1] + other[1] > 2
+                    ]
             return found
 
         every = solve(frozenset(range(len(self.table.target))), self.limits.max_depth)
@@ -192,9 +194,10 @@ class EveryTree:
         return [tree for tree in every if tree[1] <= most]
 
     def _parts(self, at: int, rows: Rows, *, further: bool) -> set[tuple[Rows, Rows]]:
-        """Every way in which a test of a column divides some rows: lower values on the left, missing ones alone on the right.
+        """Every way in which a test of a column divides some rows.
 
-        Of a nominal column the last level is on the right, missing cells being the last.
+        Lower values are on the left, missing cells alone on the right. Of a nominal column the
+        last level is on the right, missing cells being the last.
         """
         column = self.table.columns[at]
         lefts = [left for left in _lefts(column, rows, any_set=False) if left and left != rows]

@@ -805,9 +805,7 @@ class NearOptimalRequest:
     reading: Reading = field(default_factory=Reading)
     out: Annotated[
         Path | None,
-        _writes(
-            "--out", "FILE.html", "Write a page with the trees; FILE.json: its numbers.", rich_help_panel="Output"
-        ),
+        _writes("--out", "FILE.html", "Write a page with the trees; FILE.json: its numbers.", rich_help_panel="Output"),
     ] = None
     models: Annotated[
         Path | None,

@@ -596,7 +596,6 @@ class _Searched(SingleTree):
         """Whether no tree that the search considers has a smaller objective."""
         return bool(self._proof["is_proven"])
 
-
     def near_optimal(
         self,
         X: Any = None,

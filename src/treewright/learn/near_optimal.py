@@ -1,4 +1,4 @@
-"""All trees nearly as good as the best one (a Rashomon set). In: rows, a fitted optimal tree. Out: ``NearOptimalTrees``.
+"""All trees nearly as good as the best one (a Rashomon set). In: rows, an optimal tree. Out: ``NearOptimalTrees``.
 
 Wanted               the tolerance, and which trees to list
 near_optimal_trees   finds the least loss, counts the trees within the tolerance, builds the best of them
@@ -37,7 +37,6 @@ from treewright.show.page.render import plain, render
 from treewright.show.page.tree import framed
 from treewright.show.spans import GAP, TextColumn, aligned
 from treewright.trees.facts import node_test
-from treewright.trees.summary import counted
 from treewright.trees.wording import threshold_digits
 from treewright.trees.writing import shorten, written_amount, written_name
 from treewright.version import __version__
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "treewright near-optimal trees", 1
 PAGE_HEIGHT = 640
-DISTINCT = ("tests", "columns")
+DISTINCT = ("columns", "tests")
 _SHOWN = 20  # trees, and columns, in the text
 _TESTS_WIDTH = 100
 
@@ -102,10 +101,10 @@ class NearOptimalTrees:
     columns : tuple of ColumnUse
         In the order of the table. Which trees test a column is counted over all trees, its importance compared over
         those listed.
-    distinct : {"tests", "columns"}
-        Whether every tree counts for the list, or the best one of each arrangement of columns.
-    n_distinct : int
-        How many trees, or arrangements, the whole list has.
+    distinct : {"columns", "tests"}
+        Whether the list has the best tree of each arrangement of columns, or every tree.
+    n_distinct : int or None
+        How many trees, or arrangements, the whole list has; None for very many arrangements, which are not counted.
     n_alike : tuple of int
         For each listed tree, how many trees test the same columns at the same nodes; 1 with ``distinct="tests"``.
     searched : str
@@ -120,7 +119,7 @@ class NearOptimalTrees:
     models: tuple[Model, ...]
     columns: tuple[ColumnUse, ...]
     distinct: str
-    n_distinct: int
+    n_distinct: int | None
     n_alike: tuple[int, ...]
     searched: str = ""
 
@@ -181,7 +180,7 @@ class NearOptimalTrees:
             return np.array([each.numbers_of(matrix) for each in self.models]).reshape(len(self), -1).std(axis=0)
         codes = np.array([each.codes_of(matrix) for each in self.models]).reshape(len(self), -1)
         votes = [(codes == code).sum(axis=0) for code in range(model.n_classes[0])]
-        shares: np.ndarray = 1.0 - np.max(votes, axis=0) / len(self)
+        shares: np.ndarray = (len(self) - np.max(votes, axis=0)) / len(self)
         return shares
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -197,6 +196,7 @@ class NearOptimalTrees:
 
     def to_json(self) -> str:
         """What the page shows, without the pictures, as JSON."""
+        trees = self.to_dict()
         found = {
             "format": FORMAT,
             "format_version": VERSION,
@@ -209,7 +209,7 @@ class NearOptimalTrees:
             "n_distinct": self.n_distinct,
             "searched": self.searched,
             "columns": [{**asdict(column), "name": written_name(column.name)} for column in self.columns],
-            "trees": [dict(zip(self.to_dict(), row, strict=True)) for row in zip(*self.to_dict().values(), strict=True)],
+            "trees": [dict(zip(trees, row, strict=True)) for row in zip(*trees.values(), strict=True)],
         }
         return json.dumps(plain(found), indent=1, allow_nan=False, ensure_ascii=False)
 
@@ -220,8 +220,8 @@ class NearOptimalTrees:
         columns = [self.columns[at] for at in order[:_SHOWN]]
         lines += _table(
             TextColumn("column", [shorten(written_name(column.name), 40) for column in columns], "left"),
-            TextColumn("in trees", [_percent(column.share, column.n_trees, self.n_trees) for column in columns], "right"),
-            TextColumn("first", [_percent(column.root_share, None, 0) for column in columns], "right"),
+            TextColumn("in trees", [self._share_of(column) for column in columns], "right"),
+            TextColumn("first", [_percent(column.root_share) for column in columns], "right"),
             TextColumn("importance", [_range(column) for column in columns], "left"),
         )
         if len(order) > _SHOWN:
@@ -239,8 +239,17 @@ class NearOptimalTrees:
         if len(self) > n:
             lines.append(f"... {len(self) - n:,} more listed trees")
         alike = "; alike: trees with the same columns at the same nodes" * self.is_arranged
-        lines += ["", f"in trees, first: of all {_counted(self.n_trees)}; importance: over the {len(self):,} listed{alike}"]
+        lines += [
+            "",
+            f"in trees, first: of all {_counted(self.n_trees)}; importance: over the {len(self):,} listed{alike}",
+        ]
         return "\n".join(line.rstrip() for line in lines)
+
+    def _share_of(self, column: ColumnUse) -> str:
+        """The share of all trees that test a column; "all" and "none" only if they do."""
+        if column.n_trees in (0, self.n_trees):
+            return "all" if column.n_trees else "none"
+        return _percent(column.share)
 
     @property
     def _headline(self) -> str:
@@ -249,8 +258,10 @@ class NearOptimalTrees:
         terms += [f"{self.extra_loss:g}"] * (self.extra_loss > 0.0)
         over = f" over {self.searched}" if self.searched else ""
         listed = "" if self.n_distinct == len(self) else f"; the best {len(self):,} are listed"
-        if self.is_arranged:
-            listed = f"; {self.n_distinct:,} arrangements of columns{listed}"
+        if self.is_arranged and self.n_distinct is not None:
+            listed = f"; {_counted(self.n_distinct, 'arrangement')} of columns{listed}"
+        elif self.is_arranged:
+            listed = f"; the best {_counted(len(self), 'arrangement')} of columns are listed"
         return (
             f"{_counted(self.n_trees)}{over} within {' plus '.join(terms)} of the least objective, "
             f"{written_amount(self.least, digits=4)}{listed}"
@@ -272,7 +283,7 @@ class NearOptimalTrees:
                 "width": round(picture.width),
                 "picture": base64.b64encode(picture.text.encode("utf-8")).decode("ascii"),
             })  # fmt: skip
-        target = ", ".join(written_name(name) for name in self.models[0].target_names if name is not None)
+        target = ", ".join(written_name(name) for name in self.models[0].target_names if name != "")
         return render(
             {
                 "title": f"Nearly optimal trees{f' for {target}' if target else ''}",
@@ -281,12 +292,13 @@ class NearOptimalTrees:
                 "none": [written_name(name) for name in self.in_no_tree],
                 "n_trees": self.n_trees,
                 "n_listed": len(self),
+                "is_arranged": self.is_arranged,
                 "columns": [
                     {
                         **asdict(column),
                         "name": written_name(column.name),
-                        "percent": _percent(column.share, column.n_trees, self.n_trees),
-                        "root_percent": _percent(column.root_share, None, 0),
+                        "percent": self._share_of(column),
+                        "root_percent": _percent(column.root_share),
                         "importance": _range(column),
                     }
                     for column in sorted(self.columns, key=lambda column: -column.share)
@@ -375,15 +387,17 @@ def near_optimal_trees(
     task = task_of(with_every_cell(dataset, params), params, n_threads)
     has_price = finite(params.ccp_alpha) > 0.0
     # Without a price each leaf would still cost one unit, so that the search prefers few; here it must not count.
-    limits = replace(task.limits, price=task.limits.price if has_price else 0, max_search=wanted.max_search, is_late=None)
+    limits = replace(
+        task.limits, price=task.limits.price if has_price else 0, max_search=wanted.max_search, is_late=None
+    )
     search = Search(task.space, task.loss, limits, task.has_subsets)
     found = search.run(None, INF)
     if found.stopped == CTRL_C:
         raise KeyboardInterrupt
     if found.stopped:
         raise ParameterError(
-            f"max_search={wanted.max_search}: the search for the least loss ended without a proof, so it is not known which "
-            "trees are near it: give a larger max_search, fewer levels (max_depth), or fewer columns"
+            f"max_search={wanted.max_search}: the search for the least loss ended without a proof, so it is not known "
+            "which trees are near it: give a larger max_search, fewer levels (max_depth), or fewer columns"
         )
     search.limits, search.width = limits, None
     families = Families(search)
@@ -395,17 +409,18 @@ def near_optimal_trees(
     try:
         near = NearOptimal(families, found.objective, budget)
         shares = [near.n_without(feature) for feature in range(len(model.schema))]
+        n_distinct: int | None = near.n_trees
         if wanted.distinct == "columns":
             n_distinct, arranged = near.arrangements(wanted.max_trees)
             listed, alike = [each[:2] for each in arranged], tuple(each[2] for each in arranged)
         else:
-            n_distinct, listed = near.n_trees, list(near.best(wanted.max_trees))
+            listed = list(near.best(wanted.max_trees))
             alike = (1,) * len(listed)
     except Stopped:
         raise ParameterError(
-            f"tolerance={float(wanted.tolerance)}: it takes more than max_search={wanted.max_search} subproblems to count the trees within "
-            "it: give a smaller tolerance, fewer levels (max_depth), a price of leaves (ccp_alpha), or a larger "
-            "max_search"
+            f"tolerance={float(wanted.tolerance)}: it takes more than max_search={wanted.max_search} subproblems to "
+            "count the trees within it: give a smaller tolerance, fewer levels (max_depth), a price of leaves "
+            "(ccp_alpha), or a larger max_search"
         ) from None
     objectives, models = _built(task, model, params, found.objective, listed)
     importances = np.array([each.feature_importances for each in models])
@@ -443,8 +458,9 @@ def _built(
             "stopped": "",
             "rank": at + 1,
         }
+        single: Any = (tree,)
         facts = {name: fact for name, fact in model.facts.items() if name != "pruning"}
-        models.append(replace(model, trees=(tree,), facts={**facts, "optimal": proof}))
+        models.append(replace(model, trees=single, facts={**facts, "optimal": proof}))
     return tuple(objectives), tuple(models)
 
 
@@ -456,14 +472,11 @@ def _decimal(name: str, value: Any) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def _counted(n: int) -> str:
-    return "1 tree" if n == 1 else f"{n:,} trees"
+def _counted(n: int, what: str = "tree") -> str:
+    return f"1 {what}" if n == 1 else f"{n:,} {what}s"
 
 
-def _percent(share: float, n: int | None, of: int) -> str:
-    """A share; of counted trees "all" and "none" only if they are."""
-    if n is not None and n in (0, of):
-        return "none" if n == 0 else "all"
+def _percent(share: float) -> str:
     return f"{100.0 * share:.1f} %"
 
 

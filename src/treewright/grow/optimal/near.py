@@ -34,13 +34,18 @@ from treewright.grow.optimal.space import MISSING_LAST, NO_MISSING
 
 _ROUNDING = 32  # units of the loss by which equal losses of a leaf may differ: 2**-45 of the loss of the table
 _MOST_KEPT = 20_000_000  # stumps, forks and objectives of all families
+_MOST_ARRANGED = 100_000  # arrangements of a family; if there are more, the best ones are found without the others
 _STEPS = 1000  # additions of objectives that count as a subproblem
 
 
-class Test(NamedTuple):
-    """A test of some rows: the place of its column (see ``Space``), and the last rank, or the set of levels, on the left.
+class _TooManyError(Exception):
+    """There are too many arrangements to list them all."""
 
-    ``left`` int: a rank, or bits of level codes.
+
+class Test(NamedTuple):
+    """A test of some rows: the place of its column (see ``Space``), and what is on the left.
+
+    ``left`` int: the last rank, or bits of level codes.
     """
 
     place: int
@@ -78,6 +83,7 @@ class Objectives(NamedTuple):
 
 Counts = Mapping[int, Objectives]  # by the number of leaves
 Arrangement = tuple[int, ...]
+Arrangements = dict[int, list[tuple[int, Arrangement]]]  # by the number of leaves: objectives, ascending
 _LEAF: Arrangement = (-1,)
 
 
@@ -179,16 +185,25 @@ class NearOptimal:
                 n_trees += one.count(at) * other.within(budget - value)
         return n_trees
 
-    def arrangements(self, most: int) -> tuple[int, list[tuple[int, Branching | None, int]]]:
-        """How many arrangements there are; of the best ones the best tree with its objective, and how many there are."""
-        families, root, known = self.families, self.root, {}
-        found = families.arrangements(root, {})
-        order = sorted((value, arrangement.count(-1), arrangement) for arrangement, value in found.items())
+    def arrangements(self, most: int) -> tuple[int | None, list[tuple[int, Branching | None, int]]]:
+        """How many arrangements there are; of the best ones the best tree, its objective, and how many trees it has.
+
+        If they are too many to list, None, and the best ones all the same.
+        """
+        families, root = self.families, self.root
+        known: dict[tuple[int, Arrangement], Objectives] = {}
+        n_distinct: int | None = None
+        try:
+            found = families.arrangements(root, {}, None)
+            n_distinct = sum(map(len, found.values()))
+        except _TooManyError:
+            found = families.arrangements(root, {}, most)
+        order = sorted((value, leaves, each) for leaves, every in found.items() for value, each in every)
         listed = []
         for value, _, arrangement in order[:most]:
             n_trees = families.arranged(root, arrangement, known).totals[-1]
             listed.append((value, self._arranged(root, arrangement, value, known), n_trees))
-        return len(found), listed
+        return n_distinct, listed
 
     def _arranged(
         self, family: Family, arrangement: Arrangement, value: int, known: dict[tuple[int, Arrangement], Objectives]
@@ -306,7 +321,9 @@ class Families:
                 family.forks = sorted(self._forks(node, depth, leaves, budget))
         if not is_whole:
             family.counts = self.counted(family, None, {})
-        self.n_kept += 1 + len(family.stumps) + len(family.forks) + sum(len(each.values) for each in family.counts.values())
+        self.n_kept += (
+            1 + len(family.stumps) + len(family.forks) + sum(len(each.values) for each in family.counts.values())
+        )
         if self.n_kept > _MOST_KEPT:
             raise Stopped("memory")
         self.known[key] = family
@@ -348,25 +365,39 @@ class Families:
         if most is not None and self.search.n_solved + self.n_steps // _STEPS > most:
             raise Stopped(f"max_search={most}")
 
-    def arrangements(self, family: Family, known: dict[int, dict[Arrangement, int]]) -> dict[Arrangement, int]:
-        """The least objective of each arrangement of a family."""
+    def arrangements(self, family: Family, known: dict[int, Arrangements], most: int | None) -> Arrangements:
+        """The least objective of each arrangement of a family, or of the ``most`` best ones of each number of leaves.
+
+        If one is among the best of the family, so are its sides among those of theirs: each that is better would make
+        a better one with the same other side.
+        """
         if id(family) in known:
             return known[id(family)]
         features = self.search.space.features
-        found: dict[Arrangement, int] = {} if family.leaf is None else {_LEAF: family.leaf}
-        for value, test in reversed(family.stumps):
-            found[features[test.place], -1, -1] = value
-        for test, first, second in family.forks:
-            others = sorted((value, other) for other, value in self.arrangements(second, known).items())
-            for one, value in self.arrangements(first, known).items():
-                end = bisect_right(others, family.budget - value, key=lambda other: other[0])
-                self.take(end)
-                for rest, other in others[:end]:
-                    arrangement = (features[test.place], *one, *other)
-                    if (len(one) > 1 or len(other) > 1) and arrangement.count(-1) <= family.leaves:
-                        found[arrangement] = min(found.get(arrangement, INF), value + rest)
-        known[id(family)] = found
-        return found
+        found: dict[int, dict[Arrangement, int]] = {} if family.leaf is None else {1: {_LEAF: family.leaf}}
+        if family.stumps:
+            found[2] = {(features[test.place], -1, -1): value for value, test in reversed(family.stumps)}
+        for test, *sides in family.forks:
+            first, second = (self.arrangements(side, known, most) for side in sides)
+            for one, of_first in first.items():
+                for other, of_second in second.items():
+                    if not 2 < one + other <= family.leaves:
+                        continue
+                    values = found.setdefault(one + other, {})
+                    for at, (value, left) in enumerate(of_first):
+                        end = bisect_right(of_second, family.budget - value, key=lambda each: each[0])
+                        end = end if most is None else min(end, most // (at + 1))
+                        self.take(end)
+                        for rest, right in of_second[:end]:
+                            arrangement = (features[test.place], *left, *right)
+                            values[arrangement] = min(values.get(arrangement, INF), value + rest)
+                        if most is None and len(values) > _MOST_ARRANGED:
+                            raise _TooManyError
+        known[id(family)] = {
+            leaves: sorted((value, arrangement) for arrangement, value in values.items())[:most]
+            for leaves, values in found.items()
+        }
+        return known[id(family)]
 
     def arranged(
         self, family: Family, arrangement: Arrangement, known: dict[tuple[int, Arrangement], Objectives]
@@ -426,7 +457,10 @@ class Families:
                 loss = 0
                 for rows in (node.rows[goes_left], node.rows[~goes_left]):
                     own = int(sum_rows(search.loss, rows, search.sums))
-                    if len(rows) < search.rules.min_rows or weight_of(search.loss, search.sums) < search.rules.min_weight:
+                    if (
+                        len(rows) < search.rules.min_rows
+                        or weight_of(search.loss, search.sums) < search.rules.min_weight
+                    ):
                         own = INF
                     loss += own
                 if loss <= most:
@@ -541,8 +575,8 @@ class Families:
 def losses_of_cuts(cells, loss, rules, orders, scratch, losses):
     """The loss of the two leaves of each cut.
 
-    ``orders`` int32[q + 1, m]: the rows. ``losses`` int64[q, m], OUT: with so many rows on the left; ``INF`` if there is
-    no such cut, or a leaf may not have these rows.
+    ``orders`` int32[q + 1, m]: the rows. ``losses`` int64[q, m], OUT: with so many rows on the left; ``INF`` if there
+    is no such cut, or a leaf may not have these rows.
     """
     m = orders.shape[1]
     left, rest = scratch.sums[0], scratch.rest

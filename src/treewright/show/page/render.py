@@ -113,7 +113,8 @@ def render(summary: Summary | dict[str, Any], *, template: str = "report", code:
     """The page of a summary, a whole HTML document, ASCII except for texts that the template writes.
 
     The template "tree" shows the tree alone, for a frame in a notebook, "explanation" contributions alone;
-    "near_optimal", without scripts, has a summary of its own (``learn.near_optimal``). For many trees, ``code`` is a script that defines ``model``, with which the page predicts a row by all of them.
+    "near_optimal", without scripts, has a summary of its own (``learn.near_optimal``). For many trees, ``code`` is a
+    script that defines ``model``, with which the page predicts a row by all of them.
     """
     styles, scripts = PARTS_OF.get(template, (STYLES, SCRIPTS))
     style, script = style_text(styles), script_text(scripts) if scripts else ""

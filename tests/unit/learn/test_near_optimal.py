@@ -187,3 +187,14 @@ def test_ctrl_c_ends_the_search_and_the_count(monkeypatch):
     monkeypatch.setattr(Search, "solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         est.near_optimal()
+
+
+def test_the_order_of_columns_does_not_change_the_count(rng):
+    # A part of the rows is met again with more room for its trees.
+    X, y = rng.integers(0, 3, (60, 4)), rng.integers(0, 2, 60)
+    counts = set()
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]):
+        near = tw.OptimalTreeClassifier(max_depth=3).fit(X[:, order], y).near_optimal(tolerance=0.15, max_trees=1)
+        counts.add(near.n_trees)
+    assert len(counts) == 1
+    assert min(counts) > 100

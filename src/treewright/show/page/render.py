@@ -99,11 +99,12 @@ STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "cont
 EXPLANATION_SCRIPTS = (
     "dom", "state", "numbers", "chart_axes", "route", "follow_told", "contributions", "main_contributions",
 )  # fmt: skip
+NEAR_OPTIMAL_STYLES = ("base", "near_optimal", "print")
 # Styles and scripts of pages with one section, by template.
 PARTS_OF = {
     "tree": (TREE_STYLES, TREE_SCRIPTS),
     "explanation": (("base", "chart", "contributions", "print"), EXPLANATION_SCRIPTS),
-    "near_optimal": (("base", "near_optimal", "print"), ()),
+    "near_optimal": (NEAR_OPTIMAL_STYLES, ()),
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)  # of a style; no text of one holds a comment
 N_COLORS = 3 * len(CLASS_COLORS)

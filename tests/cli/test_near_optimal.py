@@ -5,6 +5,7 @@ import json
 import pytest
 
 import treewright as tw
+from treewright.grow.optimal.search import Search
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +67,23 @@ def test_what_cannot_be_is_refused_in_the_options_of_the_command(command, pengui
     done = command("near-optimal", penguins, "--target", "species", *words)
     assert done.returncode == 2
     assert told in done.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_ctrl_c_ends_the_command_in_the_fit_and_in_the_count(command, penguins, monkeypatch, at):
+    solve, calls = Search.run, []
+
+    def interrupted(self, *given):
+        calls.append(self)
+        if len(calls) == at:
+            monkeypatch.setattr(Search, "solve", stopped)
+        return solve(self, *given)
+
+    def stopped(*_given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "run", interrupted)
+    done = command("near-optimal", penguins, "--target", "species", "--max-depth", 2)
+    assert done.returncode == 130
+    assert "trees within" not in done.stdout
+    assert len(calls) == at

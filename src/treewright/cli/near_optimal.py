@@ -45,14 +45,15 @@ def run_near_optimal(request: NearOptimalRequest) -> None:
     )  # fmt: skip
     if request.json and is_standard(request.out):
         raise UsageRefusal("--json and --out - both take standard output: name a file for the page")
+    from treewright.grow.optimal.search import CTRL_C
+    from treewright.learn.near_optimal import Wanted
+
     options: dict[str, Any] = {
         "tolerance": request.tolerance, "extra_loss": request.extra_loss, "distinct": request.distinct.value,
         "max_trees": request.max_trees, "max_search": request.max_search or None,
     }  # fmt: skip
     check_request(fit)
     with _own_words():
-        from treewright.learn.near_optimal import Wanted
-
         Wanted.of(**options)
         if request.out is not None:
             _ending(request)
@@ -61,6 +62,8 @@ def run_near_optimal(request: NearOptimalRequest) -> None:
     estimator = learner_of(fit, data, as_estimator=True)
     with progress(), _own_words(), worded(fit_words):
         estimator.fit(data.features, data.target, sample_weight=data.weights)
+        if estimator.model_.facts["optimal"]["stopped"] == CTRL_C:  # a fit keeps its tree; this command ends
+            raise KeyboardInterrupt
         near = estimator.near_optimal(data.features, data.target, data.weights, **options)
         written = _write(request, near)
     if request.json:

@@ -27,7 +27,7 @@ from treewright.exceptions import ParameterError
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.plan import tree_of
 from treewright.grow.optimal.grower import plan_of
-from treewright.grow.optimal.near import Families, NearOptimal
+from treewright.grow.optimal.near import MOST_KEPT, Families, NearOptimal, TooMuchError
 from treewright.grow.optimal.pairs import INF
 from treewright.grow.optimal.search import CTRL_C, Search, Stopped
 from treewright.learn.optimal import OptimalTreeParams, Task, objective_of, task_of
@@ -417,11 +417,10 @@ def near_optimal_trees(
             listed = list(near.best(wanted.max_trees))
             alike = (1,) * len(listed)
     except Stopped:
-        raise ParameterError(
-            f"tolerance={float(wanted.tolerance)}: it takes more than max_search={wanted.max_search} subproblems to "
-            "count the trees within it: give a smaller tolerance, fewer levels (max_depth), a price of leaves "
-            "(ccp_alpha), or a larger max_search"
-        ) from None
+        why, more = f"more than max_search={wanted.max_search} subproblems", ", or a larger max_search"
+        raise _too_many(wanted, why, more) from None
+    except TooMuchError:
+        raise _too_many(wanted, f"more than {MOST_KEPT:,} tests and objectives, about a gigabyte") from None
     objectives, models = _built(task, model, params, found.objective, listed)
     importances = np.array([each.feature_importances for each in models])
     at_root = near.n_by_root
@@ -438,6 +437,13 @@ def near_optimal_trees(
         near.n_trees, float(wanted.tolerance), float(wanted.extra_loss), objectives[0], objectives, models, columns,
         wanted.distinct, n_distinct, alike, str(model.facts["optimal"].get("searched", "")),
     )  # fmt: skip
+
+
+def _too_many(wanted: Wanted, why: str, more: str = "") -> ParameterError:
+    return ParameterError(
+        f"tolerance={float(wanted.tolerance)}: to count the trees within it takes {why}: give a smaller tolerance, "
+        f"fewer levels (max_depth), or a price of leaves (ccp_alpha){more}"
+    )
 
 
 def _built(

@@ -9,6 +9,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import ParameterError
+from treewright.grow.optimal import near
 from treewright.grow.optimal.search import Search
 from treewright.trees.codec import dumps
 from treewright.trees.facts import proof_of
@@ -149,14 +150,19 @@ def test_the_page_runs_and_loads_nothing_and_escapes_names(tmp_path):
         near.save(tmp_path / "near.txt")
 
 
-def test_what_cannot_be_counted_is_refused_with_what_to_do(rng):
+def test_what_cannot_be_counted_is_refused_with_what_to_do(rng, monkeypatch):
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
     est = tw.OptimalTreeClassifier(max_depth=3).fit(X, y)
     with pytest.raises(ParameterError, match="max_search=3: the search for the least loss ended without a proof"):
         est.near_optimal(max_search=3)
     small = tw.OptimalTreeClassifier(max_depth=2).fit(X, y)
-    with pytest.raises(ParameterError, match=r"tolerance=3\.0: it takes more than max_search=40 subproblems"):
+    with pytest.raises(
+        ParameterError, match=r"tolerance=3\.0: to count the trees within it takes more than max_search=40"
+    ):
         small.near_optimal(tolerance=3.0, max_search=40)
+    monkeypatch.setattr(near, "MOST_KEPT", 40)
+    with pytest.raises(ParameterError, match="takes more than 5,000,000 tests"):
+        small.near_optimal(tolerance=3.0)
     with pytest.raises(ParameterError, match="the tree was pruned"):
         est.prune("depth", max_depth=1).near_optimal()
     with pytest.raises(ParameterError, match=r"pass them, near_optimal\(X, y, sample_weight\)"):

@@ -33,9 +33,13 @@ from treewright.grow.optimal.search import Branching, Node, Search, Stopped
 from treewright.grow.optimal.space import MISSING_LAST, NO_MISSING
 
 _ROUNDING = 32  # units of the loss by which equal losses of a leaf may differ: 2**-45 of the loss of the table
-_MOST_KEPT = 20_000_000  # stumps, forks and objectives of all families
+MOST_KEPT = 5_000_000  # stumps, forks and objectives of all families: about a gigabyte
 _MOST_ARRANGED = 100_000  # arrangements of a family; if there are more, the best ones are found without the others
 _STEPS = 1000  # additions of objectives that count as a subproblem
+
+
+class TooMuchError(Exception):
+    """The families do not fit in the memory that they may use."""
 
 
 class _TooManyError(Exception):
@@ -324,8 +328,7 @@ class Families:
         self.n_kept += (
             1 + len(family.stumps) + len(family.forks) + sum(len(each.values) for each in family.counts.values())
         )
-        if self.n_kept > _MOST_KEPT:
-            raise Stopped("memory")
+        self.check(0)
         self.known[key] = family
         return family
 
@@ -355,8 +358,14 @@ class Families:
                     self.take(end)
                     for rest, n_rest in zip(other.values[:end], counts, strict=False):
                         values[value + rest] = values.get(value + rest, 0) + n_trees * n_rest
+                    self.check(len(values))
         known[id(family)] = tabled(found)
         return known[id(family)]
+
+    def check(self, n_more: int) -> None:
+        """Stop where more is kept than may be."""
+        if self.n_kept + n_more > MOST_KEPT:
+            raise TooMuchError
 
     def take(self, n_steps: int) -> None:
         """Count additions of objectives, and stop where the search may take no more."""

@@ -204,3 +204,17 @@ def test_the_order_of_columns_does_not_change_the_count(rng):
         counts.add(near.n_trees)
     assert len(counts) == 1
     assert min(counts) > 100
+
+
+def test_the_best_arrangements_are_found_without_the_others(rng, monkeypatch):
+    X, y = rng.integers(0, 3, (60, 5)), rng.integers(0, 2, 60)
+    est = tw.OptimalTreeClassifier(max_depth=3, max_leaf_nodes=6).fit(X, y)
+    every = est.near_optimal(tolerance=0.2, max_trees=10_000)
+    assert every.n_distinct > 200
+    monkeypatch.setattr(near, "_MOST_ARRANGED", 1)
+    for most in (1, 7, 30):
+        best = est.near_optimal(tolerance=0.2, max_trees=most)
+        assert best.n_distinct is None
+        assert "arrangement" in repr(best)
+        assert [dumps(tree) for tree in best] == [dumps(tree) for tree in every[:most]]
+        assert best.n_alike == every.n_alike[:most]

@@ -114,6 +114,8 @@ def proof_of(facts: Mapping[str, Any]) -> str:
     'proven: no tree of depth 3 has a smaller loss'
     >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.15, "is_proven": False, "stopped": "max_search=9"}})
     'not proven: the least loss is at most 25.0 % smaller (stopped by max_search=9)'
+    >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.15, "is_proven": False, "rank": 7}})
+    'number 7 of the trees near the optimum: the least loss is 25.0 % smaller'
     """
     found, parameters = facts.get("optimal"), facts.get("parameters", {})
     if (

@@ -46,7 +46,7 @@ class _TooManyError(Exception):
     """There are too many arrangements to list them all."""
 
 
-class Test(NamedTuple):
+class RowTest(NamedTuple):
     """A test of some rows: the place of its column (see ``Space``), and what is on the left.
 
     ``left`` int: the last rank, or bits of level codes.
@@ -59,7 +59,7 @@ class Test(NamedTuple):
 class Fork(NamedTuple):
     """A test with at least one more below it: the families of its sides."""
 
-    test: Test
+    test: RowTest
     first: Family
     second: Family
 
@@ -99,7 +99,7 @@ class Family:
     leaves: int
     budget: int
     leaf: int | None
-    stumps: list[tuple[int, Test]]
+    stumps: list[tuple[int, RowTest]]
     forks: list[Fork] = field(default_factory=list)
     counts: Counts = field(default_factory=dict)
 
@@ -283,7 +283,7 @@ class NearOptimal:
                             for right in self._trees(second, value - own, leaves - one):
                                 yield self._branching(family, test, left, right)
 
-    def _branching(self, family: Family, test: Test, left: Branching | None, right: Branching | None) -> Branching:
+    def _branching(self, family: Family, test: RowTest, left: Branching | None, right: Branching | None) -> Branching:
         search = self.families.search
         rows = np.flatnonzero(np.unpackbits(np.frombuffer(family.packed, np.uint8), count=len(search.mask)))
         goes_left = self.families.goes_left(rows, test)
@@ -440,7 +440,7 @@ class Families:
 
     # Tests.
 
-    def goes_left(self, rows: np.ndarray, test: Test) -> np.ndarray:
+    def goes_left(self, rows: np.ndarray, test: RowTest) -> np.ndarray:
         """bool[m]: of some rows, those on the left of a test."""
         cells, at = self.search.space.cells, test.place - self.search.space.n_ordered
         if at < 0:
@@ -448,7 +448,7 @@ class Families:
         held = [code for code in range(test.left.bit_length()) if test.left >> code & 1]
         return np.isin(cells.codes[at, rows], held)
 
-    def _stumps(self, node: Node, budget: int) -> Iterator[tuple[int, Test]]:
+    def _stumps(self, node: Node, budget: int) -> Iterator[tuple[int, RowTest]]:
         """The stumps of a node with their objectives."""
         search = self.search
         cells, price = search.space.cells, search.rules.price
@@ -458,7 +458,7 @@ class Families:
         for place in range(search.space.n_ordered):
             order = node.orders[place]
             for cut in self._cuts(node, place, np.flatnonzero(losses[place] <= most)):
-                yield int(losses[place, cut]) + 2 * price, Test(place, int(cells.ranks[place, order[cut - 1]]))
+                yield int(losses[place, cut]) + 2 * price, RowTest(place, int(cells.ranks[place, order[cut - 1]]))
         for at in range(len(cells.codes)):
             single, sets = self._tests_of_levels(node, at)
             for test in (*single, *sets):
@@ -485,7 +485,7 @@ class Families:
             return cuts.tolist() if n_missing else []  # without missing cells both columns are one
         return cuts[cuts != n_missing].tolist()  # the other has the missing cells alone on the right
 
-    def _tests_of_levels(self, node: Node, at: int) -> tuple[list[Test], list[Test]]:
+    def _tests_of_levels(self, node: Node, at: int) -> tuple[list[RowTest], list[RowTest]]:
         """The tests of a nominal column: one level against the rest; and further sets for a test above two leaves."""
         search = self.search
         cells, place = search.space.cells, search.space.n_ordered + at
@@ -502,7 +502,9 @@ class Families:
             for number in range(1, len(present)):
                 held = sum(1 << code for code in search._first_levels(node.rows, codes, number))
                 further[min(held, every ^ held)] = None
-        return [Test(place, each) for each in single], [Test(place, each) for each in further if each not in single]
+        return [RowTest(place, each) for each in single], [
+            RowTest(place, each) for each in further if each not in single
+        ]
 
     def _forks(self, node: Node, depth: int, leaves: int, budget: int) -> Iterator[Fork]:
         """The forks of a node."""
@@ -515,7 +517,7 @@ class Families:
                 least = self._least(sides, depth, leaves, budget)
                 yield from self._fork(test, sides, least, depth, leaves, budget)
 
-    def _sides(self, node: Node, test: Test) -> tuple[Node, Node]:
+    def _sides(self, node: Node, test: RowTest) -> tuple[Node, Node]:
         mask = self.search._mask_of(node.rows[self.goes_left(node.rows, test)])
         return self.search._parts(node, mask)
 
@@ -535,7 +537,7 @@ class Families:
         return values, lowers
 
     def _fork(
-        self, test: Test, sides: tuple[Node, Node], least: tuple[list[int], list[int]], depth: int, leaves: int,
+        self, test: RowTest, sides: tuple[Node, Node], least: tuple[list[int], list[int]], depth: int, leaves: int,
         budget: int,
     ) -> Iterator[Fork]:  # fmt: skip
         """The fork of a test, if any of its trees is within the budget."""
@@ -573,7 +575,7 @@ class Families:
             if lo > hi:
                 continue
             at = (lo + hi) // 2
-            test = Test(place, int(ranks[order[cuts[at] - 1]]))
+            test = RowTest(place, int(ranks[order[cuts[at] - 1]]))
             sides = self._sides(node, test)
             least = self._least(sides, depth, leaves, budget)
             yield from self._fork(test, sides, least, depth, leaves, budget)

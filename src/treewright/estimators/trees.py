@@ -650,8 +650,10 @@ class _Searched(SingleTree):
         >>> X = {"left": [0, 0, 1, 1], "right": [0, 1, 0, 1]}
         >>> est = tw.OptimalTreeClassifier(max_depth=2).fit(X, ["no", "yes", "yes", "no"])
         >>> near = est.near_optimal()
-        >>> near.n_trees, near.in_every_tree, [tree.predict_one({"left": 0, "right": 1}) for tree in near]
-        (2, ('left', 'right'), ['yes', 'yes'])
+        >>> near.n_trees, near.in_every_tree, near.objectives
+        (2, ('left', 'right'), (0.0, 0.0))
+        >>> print(near[1].predict_one({"left": 0, "right": 1}))
+        yes
         """
         from treewright.learn.near_optimal import Wanted, near_optimal_trees
 

@@ -191,7 +191,7 @@ class NearOptimalTrees:
             "n_leaves": [model.trees[0].n_leaves for model in self.models],
             "depth": [model.trees[0].max_depth for model in self.models],
             "n_alike": list(self.n_alike),
-            "tests": [tests_in_words(model) for model in self.models],
+            "tests": [written_tests(model) for model in self.models],
         }
 
     def to_json(self) -> str:
@@ -342,7 +342,7 @@ def check_ending_of_page(path: str | os.PathLike[str]) -> str:
     return ending
 
 
-def tests_in_words(model: Model) -> str:
+def written_tests(model: Model) -> str:
     """The tests of a tree, a parent before its children; empty for a single leaf."""
     tree = model.trees[0]
     digits = threshold_digits(tree)

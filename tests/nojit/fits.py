@@ -192,6 +192,7 @@ def optimal_trees() -> Iterator[tuple[str, Callable[[], Any]]]:
                 x, y, sample_weight=w
             ),
         )
+    yield "optimal smallest", lambda: tw.OptimalTreeClassifier(objective="smallest", max_search=40).fit(T, odd)
     yield "optimal numbers", lambda: tw.OptimalTreeRegressor(**few).fit(T, SCORE)
     shallow = tw.OptimalTreeClassifier(max_depth=2, criterion="gini")
     yield "optimal near", lambda: shallow.fit(T, LEVELS, SHARES).near_optimal(tolerance=0.02).to_json()

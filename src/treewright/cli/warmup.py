@@ -195,6 +195,7 @@ def _warm_up_optimal() -> None:
     ):
         treewright.OptimalTreeClassifier().fit(table, numbers % 2).near_optimal()
         treewright.OptimalTreeRegressor().fit(table, numbers.astype(float)).near_optimal()
+    treewright.OptimalTreeClassifier(objective="smallest").fit({"cut": rows}, rows % 2)
 
 
 def _warm_up_neighbors() -> None:

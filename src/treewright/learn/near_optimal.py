@@ -383,18 +383,20 @@ def near_optimal_trees(
 
     ``model``: an optimal tree that was fitted with ``params``; the listed trees have its columns and classes.
     """
+    params = params.in_numbers()
+    if params.is_smallest:
+        raise ParameterError('near_optimal counts the trees near the least loss: fit with objective="loss"')
     report(0.0, "searching the least loss")
     task = task_of(with_every_cell(dataset, params), params, n_threads)
-    has_price = finite(params.ccp_alpha) > 0.0
-    # Without a price each leaf would still cost one unit, so that the search prefers few; here it must not count.
-    limits = replace(
-        task.limits, price=task.limits.price if has_price else 0, max_search=wanted.max_search, is_late=None
-    )
+    # A price of one unit only makes the search prefer few leaves; here it must not count.
+    price = task.limits.price if task.limits.price > 1 else 0
+    task = replace(task, limits=replace(task.limits, price=price, max_search=wanted.max_search, is_late=None))
+    limits = task.limits
     search = Search(task.space, task.loss, limits, task.has_subsets)
     found = search.run(None, INF)
     if found.stopped == CTRL_C:
         raise KeyboardInterrupt
-    if found.stopped:
+    if found.lower < found.objective:
         raise ParameterError(
             f"max_search={wanted.max_search}: the search for the least loss ended without a proof, so it is not known "
             "which trees are near it: give a larger max_search, fewer levels (max_depth), or fewer columns"
@@ -453,8 +455,8 @@ def _built(
     root, objectives, models = all_instances(task.problem), [], []
     for at, (value, branching) in enumerate(listed):
         tree = tree_of(task.problem, task.policy, root, plan_of(task.space, branching))
-        price = task.limits.price if finite(params.ccp_alpha) > 0.0 else 0
-        objective = objective_of(value, tree.n_leaves, price, task.unit, finite(params.ccp_alpha))
+        alpha = finite(params.ccp_alpha)
+        objective = objective_of(value, tree.n_leaves, task.limits.price, task.unit, alpha)
         objectives.append(objective)
         proof = {
             **model.facts["optimal"],

@@ -63,17 +63,17 @@ class Instances:
         return Members(self.rows, self.weights, self.orders, self.n_present)
 
 
-def all_instances(problem: Problem) -> Instances:
+def all_instances(problem: Problem, *, is_sorted: bool = True) -> Instances:
     """Every row of the problem: the root's instances."""
-    return some_instances(problem, np.arange(problem.n_rows, dtype=np.int32), problem.weights)
+    return some_instances(problem, np.arange(problem.n_rows, dtype=np.int32), problem.weights, is_sorted=is_sorted)
 
 
-def some_instances(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> Instances:
-    """The instances of any rows (int32[m]) with these weights: every ordered column is sorted."""
+def some_instances(problem: Problem, rows: np.ndarray, weights: np.ndarray, *, is_sorted: bool = True) -> Instances:
+    """The instances of any rows (int32[m]) with these weights; without orders where no test is to be found."""
     if not problem.is_classes:  # their sums are rounded: they are added in an order that their positions do not change
         order = np.lexsort((weights, *problem.targets[:, rows]))
         rows, weights = rows[order], weights[order]
-    cells = problem.values[problem.ordered_columns]
+    cells = problem.values[problem.ordered_columns if is_sorted else []]
     if len(rows) != problem.n_rows or not problem.is_classes:
         cells = cells[:, rows]
     stats = sum_statistics(problem.index, problem.amounts, rows, weights, problem.n_stats)

@@ -121,13 +121,13 @@ def presort(matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: G
     order = np.empty((p + len(targets), n), np.int32)
     codes = np.empty((int(is_nominal.sum()), n), np.int32)
     n_threads = min(settings.n_threads, p) if n * p > _INLINE_CELLS else 1
-    scratch = [_Scratch(n) for _ in range(n_threads)]
+    scratch = [scratch_of_sort(n) for _ in range(n_threads)]
 
     def sort_one(task: int, thread: int) -> None:
         column = targets[task - p] if task >= p else np.ascontiguousarray(matrix[:, task], np.float64)
         if task < p and is_nominal[task]:
             codes[code_row[task]] = np.where(np.isnan(column), -1.0, column)
-        sort_column(column, order[task], *scratch[thread].arrays)
+        sort_column(column, order[task], *scratch[thread])
         progress.report(task / (p + len(targets)), "sorting columns")
 
     threads.run_each(sort_one, p + len(targets), n_threads)
@@ -141,11 +141,9 @@ def presort(matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: G
     )
 
 
-class _Scratch:
+def scratch_of_sort(n: int) -> tuple[np.ndarray, ...]:
     """Scratch memory for sorting a column: 24 bytes per row."""
-
-    def __init__(self, n: int) -> None:
-        self.arrays = (
-            np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32),
-            np.empty((_DIGITS, _RADIX), np.int64),
-        )  # fmt: skip
+    return (
+        np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32),
+        np.empty((_DIGITS, _RADIX), np.int64),
+    )  # fmt: skip

@@ -132,6 +132,13 @@ def number_loss(targets: np.ndarray, weights: np.ndarray | None, name: str) -> t
     return loss, math.ldexp(square / scale, -exponent)
 
 
+def grain_of(loss: Loss) -> int:
+    """What the losses of all leaves are multiples of: two trees that differ in loss differ by as much."""
+    if loss.kind != COST:
+        return 1
+    return math.gcd(*loss.costs.ravel().tolist()) * math.gcd(*np.unique(loss.weights).tolist())
+
+
 def _counts_of(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, int]:
     """Fixed-point weights, int64[n], and their exponent; ones without weights."""
     fixed, exponent = fixed_weights(weights, n)

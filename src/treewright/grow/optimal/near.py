@@ -147,7 +147,8 @@ class NearOptimal:
     def __init__(self, families: Families, optimum: int, budget: int) -> None:
         self.families, self.optimum, self.budget = families, optimum, budget
         search = families.search
-        self.root = families.of(search.root, search.limits.max_depth, search.limits.max_leaves, budget, is_whole=True)
+        whole = search.node(search.space.orders)  # that of a search on bits has no orders
+        self.root = families.of(whole, search.limits.max_depth, search.limits.max_leaves, budget, is_whole=True)
         self.n_trees = self._within(budget, None)
 
     def n_without(self, feature: int) -> int:

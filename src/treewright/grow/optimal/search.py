@@ -26,13 +26,14 @@ from treewright.core import threads
 from treewright.core.notices import is_one_of_many
 from treewright.exceptions import Terminated
 from treewright.grow.by_node.candidates import Candidate
-from treewright.grow.optimal.bits import best_pair_of_bits, best_triple_of_bits, bit_space_of
-from treewright.grow.optimal.losses import Loss, weight_of
+from treewright.grow.optimal.bits import best_pair_of_bits, best_triple_of_bits, bit_space_of, promise_of_bits
+from treewright.grow.optimal.losses import Loss, grain_of, weight_of
 from treewright.grow.optimal.pairs import (
     CUT,
     FIRST_LEVELS,
     INF,
     ONE_LEVEL,
+    STRETCHES,
     WITH_MISSING,
     Rules,
     best_pair,
@@ -46,8 +47,9 @@ from treewright.grow.optimal.pairs import (
 from treewright.grow.optimal.space import Space
 
 CTRL_C = "Ctrl-C"  # why a search was stopped
-_NO_FLOORS = np.empty(0, np.int64)
+_NO_FLOORS = np.empty((0, STRETCHES), np.int64)
 _MOST_KEPT = 2**29  # bytes of kept subproblems; beyond, all are forgotten, and found again where they are needed
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # makes digests of rows
 _WIDTHS = (1, 3, 9)  # tests tried per node in the passes before the proof
 
 
@@ -75,7 +77,10 @@ class Branching:
 
 @dataclass(eq=False)
 class Node:
-    """Rows of a subproblem: ``orders`` int32[q + 1, m], their loss as one leaf, a lower bound of any tree's loss."""
+    """Rows of a subproblem: ``orders`` int32[q + 1, m], their loss as one leaf, a lower bound of any tree's loss.
+
+    Where tests are bits, the rows are all that is kept: int32[1, m].
+    """
 
     orders: np.ndarray
     leaf: int
@@ -96,8 +101,8 @@ class Solved:
     """What is known about a subproblem.
 
     ``value``: objective of ``tree`` (None is a leaf), ``INF`` if no tree is known. No allowed tree has less than
-    ``least``, no tree without limits of leaves less than ``lower``. ``floors`` int64[q + r], of two levels: the same
-    for each column of the root test; else empty.
+    ``least``, no tree without limits of leaves less than ``lower``. ``floors`` int64[q + r, STRETCHES], of two levels:
+    the same for each column of the root test and stretch of its cuts; else empty.
     """
 
     value: int
@@ -132,7 +137,11 @@ class Found:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a tree and of the search; ``max_search`` counts subproblems, ``is_late`` tells whether to stop."""
+    """Limits of a tree and of the search.
+
+    ``max_search`` counts subproblems, ``is_late`` tells whether to stop. ``listen``, if there is one, is called after
+    each subproblem with their number, the objective of the best tree so far and the lower bound.
+    """
 
     max_depth: int
     max_leaves: int
@@ -141,6 +150,7 @@ class Limits:
     price: int = 0
     max_search: int | None = None
     is_late: Callable[[], bool] | None = None
+    listen: Callable[[int, int, int], None] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,21 +198,28 @@ class Search:
         self.sums = np.zeros(loss.n_sums, np.int64)
         self.floors = self._floors()
         self.is_bounded = bool(loss.largest[0] >= 0)
-        self.bits = None if is_limited else bit_space_of(space.cells, loss, limits.price)
-        self.root = self.node(space.orders)
+        grain = grain_of(loss) if limits.price <= 1 else 1  # a price is to be paid, 1 unit only prefers
+        self.grain = grain if min(n, limits.max_leaves) < grain else 1
+        self.bits = None if is_limited else bit_space_of(space.cells, loss, limits.price, self.grain)
+        self.root = self.node(space.orders if self.bits is None else space.orders[-1:])
         self.best, self.lower = Solved(INF, 0, 0), self.root.floor + self.rules.price
 
     def _floors(self) -> np.ndarray:
         """int64[n]: losses that no tree avoids, of rows that are equal in every column; at the first of each."""
-        cells = self.space.cells
-        table = np.ascontiguousarray(np.concatenate([cells.ranks, cells.codes]).T)
-        alike: dict[bytes, list[int]] = {}
-        for row, cells_of_row in enumerate(table):
-            alike.setdefault(cells_of_row.tobytes(), []).append(row)
-        floors = np.zeros(len(table), np.int64)
-        for rows in alike.values():
-            if len(rows) > 1:
-                floors[rows[0]] = sum_rows(self.loss, np.array(rows, np.int32), self.sums)
+        table, loss = np.concatenate([self.space.cells.ranks, self.space.cells.codes]), self.loss
+        digests = np.zeros(table.shape[1], np.uint64)
+        for column in table:  # rows of two digests that are equal by chance part others, which weakens the bound
+            digests = digests * _ODD + column.astype(np.uint64)
+        order = np.argsort(digests, kind="stable").astype(np.int32)
+        is_new = np.ones(len(order), bool)
+        is_new[1:] = (table[:, order[1:]] != table[:, order[:-1]]).any(axis=0)
+        starts = np.flatnonzero(is_new)
+        target = (loss.labels if len(loss.labels) else loss.first)[order]
+        is_mixed = np.minimum.reduceat(target, starts) < np.maximum.reduceat(target, starts)
+        ends = np.append(starts[1:], len(order))
+        floors = np.zeros(len(order), np.int64)
+        for start, end in zip(starts[is_mixed].tolist(), ends[is_mixed].tolist(), strict=True):
+            floors[order[start]] = sum_rows(loss, order[start:end], self.sums)
         return floors
 
     def node(self, orders: np.ndarray) -> Node:
@@ -212,6 +229,8 @@ class Search:
 
     def goes_left(self, node: Node, place: int, kind: int, number: int) -> np.ndarray:
         """uint8[n]: the rows of a node on the left of a test."""
+        if self.bits is not None:  # a test is its position among the bits
+            return self._mask_of(node.rows[self.bits.sides[place, node.rows]])
         if kind == CUT:
             return self._mask_of(node.orders[place, :number])
         at = place - self.space.n_ordered
@@ -240,6 +259,12 @@ class Search:
             raise Stopped("time_limit")
         threads.heed()
         self.n_solved += 1
+        if limits.listen is not None:
+            limits.listen(self.n_solved, self.best.value, min(self.lower, self.best.value))
+
+    def goal(self, value: int) -> int:
+        """A tree must have less than this to be better: less loss, if leaves cost next to nothing."""
+        return value - value % self.grain
 
     def leaf(self, node: Node) -> Solved:
         """The node as a leaf."""
@@ -263,10 +288,10 @@ class Search:
             return Solved(leaf.value, min(leaf.value, least), min(leaf.lower, least))
         key = (np.packbits(self._mask_of(node.rows)).tobytes(), depth, leaves)
         known = self.known.get(key) or Solved(leaf.value, min(leaf.value, least), min(leaf.lower, least))
-        if known.least >= below or known.value <= known.least:
+        if known.least >= min(below, self.goal(known.value)):
             return known
         self.count()
-        if self.bits is not None and (depth == 2 or leaves == 3 or (depth == 3 and leaves == 8)):
+        if self.bits is not None and (depth <= 2 or leaves == 3 or (depth == 3 and leaves == 8)):
             solved = self._by_bits(node, depth, leaves, below, known)
         elif depth == 1:
             solved = self._by_stump(node, leaf)
@@ -276,7 +301,7 @@ class Search:
             solved = self._by_promise(node, depth, leaves, known)
         else:
             solved = self._by_bounds(node, depth, leaves, below, known)
-        self.n_kept += len(key[0]) + 4 * len(node) + 8 * len(solved.floors)
+        self.n_kept += len(key[0]) + 4 * len(node) + 8 * solved.floors.size
         if self.n_kept > _MOST_KEPT:
             self.known.clear()
             self.n_kept = 0
@@ -291,54 +316,62 @@ class Search:
 
     # One and two levels: kernels.
 
-    def _by_stump(self, node: Node, leaf: Solved) -> Solved:
+    def _stump(self, node: Node, leaf: Solved) -> tuple[Solved, tuple[int, int, int]]:
+        """The best tree of one level but for its tree, and place, kind and number of its test; place -1 is a leaf."""
         found = np.empty(5, np.int64)
         best_stump(self.space.cells, self.loss, self.rules, node.orders, self.scratch, found)
         value, relaxed, place, kind, number = found.tolist()
         value, lower = min(value + 2 * self.rules.price, INF), min(leaf.lower, relaxed + 2 * self.rules.price)
         if value >= leaf.value:
-            return Solved(leaf.value, leaf.value, lower)
-        left, right = self._sides(node, place, kind, number)
-        return Solved(value, value, lower, Branching(place, left, right, None, None))
+            return Solved(leaf.value, leaf.value, lower), (-1, 0, 0)
+        return Solved(value, value, lower), (place, kind, number)
+
+    def _by_stump(self, node: Node, leaf: Solved) -> Solved:
+        stump, test = self._stump(node, leaf)
+        return replace(stump, tree=self._with_leaves(node, test))
+
+    def _with_leaves(self, node: Node, test: tuple[int, int, int]) -> Branching | None:
+        """A test with two leaves, or a leaf."""
+        return None if test[0] < 0 else Branching(test[0], *self._sides(node, *test), None, None)
 
     def _by_pair(self, node: Node, leaves: int, below: int, leaf: Solved, floors: np.ndarray) -> Solved:
-        stump = self._by_stump(node, leaf)
-        # A sweep tries every cut anyhow; cuts that are tried one by one can stop at what is needed.
-        start = stump.value if len(self.scratch.places) else min(below, stump.value)
-        best = np.array([start, INF, -1, 0, 0], np.int64)
-        floors = floors.copy() if len(floors) else np.zeros(len(self.scratch.tried), np.int64)
+        stump, test = self._stump(node, leaf)
+        best = np.array([min(below, stump.value), stump.lower + self.rules.price, -1, 0, 0], np.int64)
+        floors = floors.copy() if len(floors) else np.zeros((len(self.scratch.tried), STRETCHES), np.int64)
         best_pair(self.space.cells, self.loss, self.rules, node.orders, self.scratch, leaves, floors, best)
         value, relaxed, place, kind, number = best.tolist()
         lower = min(stump.lower, relaxed)
         if place < 0:
-            return Solved(stump.value, value, lower, stump.tree, floors)
+            return Solved(stump.value, value, lower, self._with_leaves(node, test), floors)
         rows = self._sides(node, place, kind, number)
         return Solved(value, value, lower, Branching(place, *rows, None, None, open=(2, leaves)), floors)
 
     def _by_bits(self, node: Node, depth: int, leaves: int, below: int, known: Solved) -> Solved:
-        """Two or three levels where all tests are bits."""
+        """Up to three levels where all tests are bits."""
         assert self.bits is not None  # noqa: S101 - for the type checker
-        rows, n_tests = self.bits.words(node.rows), len(self.bits.names)
+        bits, n_tests = self.bits.of(node.rows), len(self.bits.names)
         if depth == 3:
             two = self._by_bits(node, 2, 4, below, known)
-            best = np.array([min(two.value, below), -1, 0, 0], np.int64)
-            best_triple_of_bits(self.bits.bits, rows, best)
+            best = np.array([two.value, -1, 0, 0], np.int64)
+            best_triple_of_bits(bits, below, best)
             value, at = best[:2].tolist()
             if at < 0:
-                return replace(two, least=min(two.value, below), lower=min(two.value, below))
+                least = min(self.goal(two.value), below)
+                return replace(two, least=least, lower=least)
+            least = min(self.goal(value), below)
         else:
             best = np.empty(2, np.int64)
-            best_pair_of_bits(self.bits.bits, rows, leaves, best)
+            best_pair_of_bits(bits, leaves, best)
             value, at = best.tolist()
             if at < 0:
                 return Solved(value, value, value)
+            least = value
         is_alone = at >= n_tests
-        place, kind, number = self.bits.names[at - n_tests if is_alone else at]
-        if kind == CUT:
-            number = int((self.space.cells.ranks[place, node.rows] == 0).sum())
-        sides = self._sides(node, place, kind, number)
+        test = at - n_tests if is_alone else at
         further = None if is_alone else (depth, leaves)
-        return Solved(value, value, value, Branching(place, *sides, None, None, open=further))
+        place = self.bits.names[test][0]
+        tree = Branching(place, *self._sides(node, test, CUT, 0), None, None, open=further)
+        return Solved(value, least, least, tree)
 
     def finished(self, tree: Branching | None) -> Branching | None:
         """A tree with all its tests; deeper than the limit of levels it never goes."""
@@ -376,6 +409,10 @@ class Search:
         if leaves >= 2 * most:
             ways = [(most, most)]
         ways.sort(key=lambda way: abs(way[0] - way[1]))
+        if self.bits is not None:
+            scored = zip(promise_of_bits(self.bits.of(node.rows)).tolist(), range(len(self.bits.names)), strict=True)
+            once = np.zeros(1, np.int64)
+            return [_Lane(test, CUT, way, once, once) for score, test in sorted(scored) if score <= 0.0 for way in ways]
         cells, q = self.space.cells, self.space.n_ordered
         lanes: list[tuple[float, _Lane]] = []
         scores, promising = np.full(q, -1.0), np.zeros(q, np.int64)
@@ -393,6 +430,10 @@ class Search:
                 lanes += [(-score, _Lane(q + at, kind, way, one, none)) for way in ways]
         lanes.sort(key=lambda lane: lane[0])
         return [lane for _, lane in lanes]
+
+    def _place(self, lane: _Lane) -> int:
+        """The place of a lane's column."""
+        return lane.place if self.bits is None else self.bits.names[lane.place][0]
 
     def _tests_of_levels(self, node: Node, at: int) -> list[tuple[int, int, float]]:
         """The tests of one level of a nominal column against the rest, with their promise."""
@@ -421,7 +462,7 @@ class Search:
                 continue
             other = self.solve(second, depth - 1, lane.leaves[1], best.value - one.value)
             if one.value + other.value < best.value:
-                tree = Branching(lane.place, first.rows, second.rows, one.tree, other.tree)
+                tree = Branching(self._place(lane), first.rows, second.rows, one.tree, other.tree)
                 best = replace(known, value=one.value + other.value, tree=tree)
                 self._note(node, best)
         return best
@@ -430,7 +471,7 @@ class Search:
         """The best tree: tests are tried, the least bound first, until no bound is below the incumbent."""
         best, leaf = known, self.leaf(node)
         lower = leaf.lower  # of the relaxed objective of a leaf and of all tests that were tried
-        if self.rules.has_subsets and len(self.space.cells.codes):
+        if self.rules.has_subsets and len(self.space.cells.codes) and self.bits is None:
             # The lanes have no sets of levels: a single test of one is a tree of its own.
             stump = self._by_stump(node, leaf)
             lower = min(lower, stump.lower)
@@ -446,7 +487,7 @@ class Search:
             if node is self.root:
                 self.lower = min(intervals[0].bound, lower, best.value)
             ends = heapq.heappop(intervals)
-            end = min(below, best.value)
+            end = min(below, self.goal(best.value))
             if ends.bound >= end:
                 break
             lane = lanes[ends.lane]
@@ -457,7 +498,7 @@ class Search:
             at = (lo + hi) // 2 if not is_new else min(max(lane.first, lo), hi)
             first, second = self._parts(node, self.goes_left(node, lane.place, lane.kind, int(lane.cuts[at])))
             lowers = self._bounds_at(lane, ends, at)
-            slack = int(lane.moved[hi] - lane.moved[lo]) // 2 if self.is_bounded else 0
+            slack = int(lane.moved[hi] - lane.moved[lo]) // 4 if self.is_bounded else 0
             known_floors = self._floors_at(lane, ends, at, floors)
             value, tree, floors[ends.lane, at] = self._tried(
                 lane, depth, (first, second), lowers, known_floors, end, slack
@@ -478,7 +519,7 @@ class Search:
             ):  # fmt: skip
                 if part.after - part.before > 1:
                     heapq.heappush(intervals, part)
-        end = min(below, best.value)
+        end = min(below, self.goal(best.value))
         return Solved(best.value, max(known.least, end), max(known.lower, min(end, lower)), best.tree)
 
     def _bounds_at(self, lane: _Lane, ends: _Interval, at: int) -> list[int]:
@@ -529,7 +570,7 @@ class Search:
         first, second = found
         if first is None or second is None or first.value + second.value >= end:
             return INF, None, (own_floors[0], own_floors[1])
-        tree = Branching(lane.place, sides[0].rows, sides[1].rows, first.tree, second.tree)
+        tree = Branching(self._place(lane), sides[0].rows, sides[1].rows, first.tree, second.tree)
         return first.value + second.value, tree, (own_floors[0], own_floors[1])
 
     def _note(self, node: Node, best: Solved) -> None:
@@ -548,10 +589,10 @@ class Search:
         try:
             for width in (*_WIDTHS, None):
                 self.width = width
-                solved = self.solve(self.root, depth, leaves, self.best.value)
+                solved = self.solve(self.root, depth, leaves, self.goal(self.best.value))
                 if solved.value < self.best.value:
                     self.best = solved
-                if solved.least >= self.best.value:
+                if solved.least >= self.goal(self.best.value):
                     self.lower = self.best.value
                     break
         except Stopped as reason:
@@ -560,9 +601,10 @@ class Search:
             if isinstance(interrupt, Terminated) or is_one_of_many():
                 raise
             stopped = CTRL_C
-        self.limits = replace(self.limits, max_search=None, is_late=None)
+        self.limits = replace(self.limits, max_search=None, is_late=None, listen=None)
+        lower = self.best.value if self.lower >= self.goal(self.best.value) else self.lower
         n_solved, tree = self.n_solved, self.finished(self.best.tree)
-        return Found(tree, self.best.value, min(self.lower, self.best.value), n_solved, stopped)
+        return Found(tree, self.best.value, lower, n_solved, stopped)
 
 
 def _open_cuts(moved: np.ndarray, ends: _Interval, end: int, is_bounded: bool) -> tuple[int, int]:

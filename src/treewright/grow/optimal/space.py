@@ -20,6 +20,8 @@ from treewright.core.structs import struct
 from treewright.grow.by_node.candidates import Candidate, level_branches
 from treewright.grow.by_node.cuts import middle_between
 from treewright.grow.by_node.instances import EVERY_BRANCH
+from treewright.grow.exact.presort import scratch_of_sort, sort_column
+from treewright.grow.layout import ROW
 from treewright.grow.problem import Problem
 from treewright.trees.arrays import SUBSET, THRESHOLD
 
@@ -103,31 +105,35 @@ class Space:
 def space_of(problem: Problem, bins: np.ndarray | None = None) -> Space:
     """Every test of the columns; with ``bins`` (int[n, p]) only cuts between bins."""
     n = problem.n_rows
+    orders: list[np.ndarray] = []
     ranks: list[np.ndarray] = []
     features: list[int] = []
     missing: list[int] = []
+    items, scratch = np.empty(n, np.int32), scratch_of_sort(n)
     for feature in problem.ordered_columns.tolist():
         values = problem.values[feature]
-        absent = np.isnan(values)
-        rank = np.zeros(n, np.int32)
-        known = values[~absent] if bins is None else bins[~absent, feature]
-        distinct, rank[~absent] = np.unique(known, return_inverse=True)
-        if absent.any() and len(distinct):
-            first, last = rank + 1, rank.copy()
-            first[absent], last[absent] = 0, len(distinct)
-            ranks += [first, last]
+        if bins is not None:
+            values = np.where(np.isnan(values), np.nan, bins[:, feature])
+        n_missing = sort_column(np.ascontiguousarray(values), items, *scratch)
+        order = items & ROW
+        rank = np.cumsum(items < 0, dtype=np.int32) - 1
+        ranked = np.empty(n, np.int32)
+        ranked[order] = rank
+        if 0 < n_missing < n:  # they are last, and have a rank of their own
+            orders += [np.roll(order, n_missing), order]
+            ranks += [np.where(ranked == rank[-1], 0, ranked + 1), ranked]
             features += [feature] * 2
             missing += [MISSING_FIRST, MISSING_LAST]
-        elif len(distinct) > 1:
-            ranks.append(rank)
+        elif n and rank[-1] > 0:
+            orders.append(order)
+            ranks.append(ranked)
             features.append(feature)
             missing.append(NO_MISSING)
     table = np.array(ranks, np.int32).reshape(len(ranks), n)
-    orders = np.argsort(table, axis=1, kind="stable").astype(np.int32)
-    orders = np.concatenate([orders, np.arange(n, dtype=np.int32)[None]])
+    orders.append(np.arange(n, dtype=np.int32))
     codes = np.ascontiguousarray(problem.codes, np.int32)
     n_levels = codes.max(axis=1, initial=0).astype(np.int32) + 1
     code_of_missing = np.diff(problem.level_starts).astype(np.int32) - 1
     missing_codes = np.where(n_levels > code_of_missing, code_of_missing, -1).astype(np.int32)
     cells = Cells(np.ascontiguousarray(table), codes, n_levels, missing_codes)
-    return Space(problem, cells, np.ascontiguousarray(orders), features + problem.level_columns.tolist(), missing)
+    return Space(problem, cells, np.array(orders, np.int32), features + problem.level_columns.tolist(), missing)

@@ -88,14 +88,13 @@ def test_a_search_that_is_stopped_has_a_tree_within_its_bounds():
             assert objective_of(stopped, found.tree) == found.objective
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_tree_that_is_less_by_one_unit_is_found(kind):
-    for seed in range(4):
-        ((search, found),) = searches(kind, seed)
-        for depth in (1, 2, 3):
-            limits = Limits(depth, 2**depth)
-            least = Search(search.space, search.loss, limits, has_subsets=True).run(None, INF).objective
-            below = Search(search.space, search.loss, limits, has_subsets=True)
-            assert below.solve(below.root, depth, 2**depth, least).least >= least
-            below = Search(search.space, search.loss, limits, has_subsets=True)
-            assert below.solve(below.root, depth, 2**depth, least + 1).value == least
+def test_three_levels_of_bits_find_a_tree_that_is_less_by_one_unit():
+    bits = np.array(np.meshgrid(*[[0.0, 1.0]] * 3)).reshape(3, -1)
+    schema, matrix = encode_fit({f"x{at}": column.tolist() for at, column in enumerate(bits)})
+    codes = (bits.sum(axis=0) % 2).astype(np.int32)
+    problem = class_problem(matrix, schema, codes[:, None], [2], None, "direction")
+    loss, _ = class_loss(codes, 2, None, "misclassification")
+    for price in (0, 1):
+        search = Search(space_of(problem), loss, Limits(3, 8, price=price), has_subsets=True)
+        assert search.bits is not None
+        assert search.solve(search.root, 3, 8, 8 * price + 1).value == 8 * price

@@ -201,6 +201,8 @@ def optimal_trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         )
     yield "optimal above greedy numbers", lambda: tw.OptimalTreeRegressor(**ahead).fit(T, SCORE)
     yield "optimal numbers", lambda: tw.OptimalTreeRegressor(**few).fit(T, SCORE)
+    shallow = tw.OptimalTreeClassifier(max_depth=2, criterion="gini")
+    yield "optimal near", lambda: shallow.fit(T, LEVELS, SHARES).near_optimal(tolerance=0.02).to_json()
     yield "optimal counts", lambda: tw.OptimalTreeRegressor(criterion="poisson", **few).fit(T, COUNTS)
 
 

@@ -1,4 +1,4 @@
-"""The least loss of any tree within limits, by trying every tree. In: a table, a target, limits. Out: loss and leaves.
+"""Every tree within limits, and the least loss of any. In: a table, a target, limits. Out: losses and leaves.
 
 A memoised recursion over sets of rows: a set is a leaf, or a test divides it and each part is solved with the levels
 and the leaves that are left. The tests of a set are every cut of a numeric or ordinal column, with missing cells on
@@ -168,3 +168,73 @@ def fewest_leaves(table: TwinTable, max_depth: int, sets: Sets) -> float:
         return min((solve(one, levels - 1) + solve(other, levels - 1) for one, other in parts), default=math.inf)
 
     return solve(frozenset(range(len(table.target))), max_depth)
+
+
+@dataclass
+class EveryTree:
+    """All trees of one table: objective, leaves, and columns, a parent before its sides, -1 for a leaf.
+
+    Two trees are different if the tests of a node have different columns or divide its rows differently. A test above
+    two leaves that lowers no loss is in none of them. It may be a set of levels: the first in the order of their means,
+    if ``has_means`` (two classes or numbers).
+    """
+
+    table: TwinTable
+    limits: TwinLimits
+    has_means: bool
+
+    def trees(self) -> list[tuple[float, int, tuple[int, ...]]]:
+        """Objective, leaves and columns of each tree."""
+        twin = Twin(self.table, self.limits, Sets.NOWHERE)
+        price = self.limits.ccp_alpha * sum(self.table.weights)
+
+        @cache
+        def solve(rows: Rows, levels: int) -> list[tuple[float, int, tuple[int, ...]]]:
+            own = twin._leaf(rows)
+            found = [] if own == NO_TREE else [(*own, (-1,))]
+            if not levels:
+                return found
+            for at in range(len(self.table.columns)):
+                for left, right in self._parts(at, rows, further=self.has_means):
+                    first, second = twin._leaf(left), twin._leaf(right)
+                    loss = first[0] + second[0] - 2 * price
+                    if NO_TREE not in (first, second) and loss < self.table.leaf_loss(rows) - 1e-9:
+                        found.append((first[0] + second[0], 2, (at, -1, -1)))
+                for left, right in self._parts(at, rows, further=False):
+                    found += [
+                        (one[0] + other[0], one[1] + other[1], (at, *one[2], *other[2]))
+                        for one in solve(left, levels - 1)
+                        for other in solve(right, levels - 1)
+                        if one[1] + other[1] > 2
+                    ]
+            return found
+
+        every = solve(frozenset(range(len(self.table.target))), self.limits.max_depth)
+        most = self.limits.max_leaf_nodes or len(self.table.target)
+        return [tree for tree in every if tree[1] <= most]
+
+    def _parts(self, at: int, rows: Rows, *, further: bool) -> set[tuple[Rows, Rows]]:
+        """Every way in which a test of a column divides some rows.
+
+        Lower values are on the left, missing cells alone on the right. Of a nominal column the
+        last level is on the right, missing cells being the last.
+        """
+        column = self.table.columns[at]
+        lefts = [left for left in _lefts(column, rows, any_set=False) if left and left != rows]
+        of_level: dict[tuple[bool, int], list[int]] = {}
+        for row in sorted(rows):
+            cell = column.cells[row]
+            of_level.setdefault((cell is None, cell or 0), []).append(row)
+        if further and column.is_nominal and len(of_level) > 3:
+            ranked = sorted(of_level, key=lambda level: (self._mean(of_level[level]), level))
+            lefts += [frozenset(row for each in ranked[:k] for row in of_level[each]) for k in range(1, len(ranked))]
+
+        def place(side: Rows) -> tuple[bool, int]:
+            held = [level for level, of_it in of_level.items() if side >= set(of_it)]
+            return max(held) if column.is_nominal else min(held)
+
+        return {tuple(sorted((left, rows - left), key=place)) for left in lefts}
+
+    def _mean(self, rows: list[int]) -> float:
+        weights = [self.table.weights[row] for row in rows]
+        return sum(w * self.table.target[row] for w, row in zip(weights, rows, strict=True)) / sum(weights)

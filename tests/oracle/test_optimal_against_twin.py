@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import polars as pl
 import pytest
-from naive_optimal import CLASS_LOSSES, NUMBER_LOSSES, Sets, Twin, TwinColumn, TwinLimits, TwinTable, fewest_leaves
+from naive_optimal import (
+    CLASS_LOSSES,
+    NUMBER_LOSSES,
+    EveryTree,
+    Sets,
+    Twin,
+    TwinColumn,
+    TwinLimits,
+    TwinTable,
+    fewest_leaves,
+)
 from rotating import few
 
 import treewright as tw
@@ -302,3 +313,68 @@ def test_order_of_rows_does_not_change_a_stopped_search():
         first = dumps(est.fit(X, y).model_)
         assert not est.proven_
         assert dumps(est.fit(X[order], y[order]).model_) == first, max_search
+
+
+def near_differences(seed: int, loss: str, kinds: tuple[str, ...]) -> list[str]:
+    """Where the trees within some tolerances are not those of the twin, in words."""
+    case = drawn(seed, loss, kinds)
+    case.limits.max_depth = min(case.limits.max_depth, 2 if len(case.y) > 9 else 3)  # the twin lists every tree
+    est = case.fitted()
+    has_means = loss in NUMBER_LOSSES or len(set(case.twin.target)) == 2
+    every = EveryTree(case.twin, case.limits, has_means).trees()
+    total = sum(case.twin.weights)
+    least = min(value for value, *_ in every)
+    wrong = []
+    for tolerance, extra in ((0.0, 0.0), (0.25, 0.0), (1.0, 0.0), (0.0, 0.1)):
+        bound = least * (1.0 + tolerance) + extra * total + EQUAL * max(1.0, least)
+        within = sorted(tree for tree in every if tree[0] <= bound)
+        near = est.near_optimal(tolerance=tolerance, extra_loss=extra, distinct="tests", max_trees=40)
+        if near.n_trees != len(within):
+            wrong.append(f"{near.n_trees} trees, the twin has {len(within)}")
+            continue
+        if not np.allclose(np.array(near.objectives) * total, [value for value, *_ in within[:40]], rtol=0, atol=1e-8):
+            wrong.append(f"other objectives: {near.objectives}, the twin has {within[:40]}")
+        for model, objective in zip(near, near.objectives, strict=True):
+            own, n_leaves = case.loss_of(model)
+            if abs(own + case.limits.ccp_alpha * total * n_leaves - objective * total) > 1e-8:
+                wrong.append(f"a tree has {own}, its objective is {objective * total}")
+        for at, column in enumerate(near.columns):
+            if column.n_trees != sum(at in columns for *_, columns in within):
+                wrong.append(f"column {at} is in {column.n_trees} trees")
+            if abs(column.root_share * len(within) - sum(columns[0] == at for *_, columns in within)) > 1e-6:
+                wrong.append(f"column {at} is first in {column.root_share}")
+        arranged = Counter(columns for *_, columns in within)
+        listed = est.near_optimal(tolerance=tolerance, extra_loss=extra, distinct="columns", max_trees=40)
+        if listed.n_distinct != len(arranged):
+            wrong.append(f"{listed.n_distinct} arrangements, the twin has {len(arranged)}")
+        for model, n_alike, objective in zip(listed, listed.n_alike, listed.objectives, strict=True):
+            columns = columns_of(model.trees[0])
+            if n_alike != arranged[columns]:
+                wrong.append(f"{n_alike} trees have the columns {columns}, the twin has {arranged[columns]}")
+            best = min(value for value, _, own in within if own == columns)
+            if abs(objective * total - best) > 1e-8:
+                wrong.append(f"the best tree of {columns} has {objective * total}, that of the twin {best}")
+    return wrong
+
+
+def columns_of(tree, node=0) -> tuple[int, ...]:
+    """The columns of a tree, a parent before its sides; -1 is a leaf."""
+    if tree.is_leaf[node]:
+        return (-1,)
+    first = int(tree.first_child[node])
+    return int(tree.feature[node]), *columns_of(tree, first), *columns_of(tree, first + 1)
+
+
+@pytest.mark.parametrize("kinds", [("numeric", "ordinal"), ("numeric", "ordinal", "nominal")], ids=["ordered", "mixed"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_trees_near_the_optimum_are_those_of_the_twin(loss, kinds):
+    for seed in SEEDS[:4]:
+        assert not near_differences(seed, loss, kinds), seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kinds", [("numeric", "ordinal"), ("numeric", "ordinal", "nominal")], ids=["ordered", "mixed"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_trees_near_the_optimum_of_many_tables_are_those_of_the_twin(loss, kinds):
+    for seed in range(1000, 1100):
+        assert not near_differences(seed, loss, kinds), seed

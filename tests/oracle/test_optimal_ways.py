@@ -86,3 +86,15 @@ def test_a_search_that_is_stopped_has_a_tree_within_its_bounds():
             found = stopped.run(None, INF)
             assert found.lower <= min(found.objective, whole.objective if search.limits.max_leaves == 8 else INF)
             assert objective_of(stopped, found.tree) == found.objective
+
+
+def test_three_levels_of_bits_find_a_tree_that_is_less_by_one_unit():
+    bits = np.array(np.meshgrid(*[[0.0, 1.0]] * 3)).reshape(3, -1)
+    schema, matrix = encode_fit({f"x{at}": column.tolist() for at, column in enumerate(bits)})
+    codes = (bits.sum(axis=0) % 2).astype(np.int32)
+    problem = class_problem(matrix, schema, codes[:, None], [2], None, "direction")
+    loss, _ = class_loss(codes, 2, None, "misclassification")
+    for price in (0, 1):
+        search = Search(space_of(problem), loss, Limits(3, 8, price=price), has_subsets=True)
+        assert search.bits is not None
+        assert search.solve(search.root, 3, 8, 8 * price + 1).value == 8 * price

@@ -15,6 +15,7 @@ import typer
 from treewright.cli.options import (
     OF_A_FIT,
     OF_A_PRUNING,
+    OF_A_SEARCH,
     AuditRequest,
     CompareRequest,
     EvaluateRequest,
@@ -23,6 +24,7 @@ from treewright.cli.options import (
     FitRequest,
     FollowRequest,
     ImportRequest,
+    NearOptimalRequest,
     ParametersRequest,
     PredictRequest,
     PruneRequest,
@@ -184,6 +186,15 @@ def compare(request: CompareRequest) -> None:
     from treewright.cli.compare import run_compare
 
     run_compare(request)
+
+
+@app.command(name="near-optimal", cls=Hinting)
+@taking(NearOptimalRequest, short=OF_A_SEARCH)
+def near_optimal(request: NearOptimalRequest) -> None:
+    """Count all trees that are nearly as good as the best one, and list the best of them."""
+    from treewright.cli.near_optimal import run_near_optimal
+
+    run_near_optimal(request)
 
 
 @app.command()

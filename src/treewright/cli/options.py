@@ -42,6 +42,10 @@ OF_A_FIT: ShortOptions = {
     "--neighbors": ("n_neighbors", "N", "Neighbours of a prediction; knn."),
     "--alpha": ("ccp_alpha", "NUMBER", "The price of a leaf in cost-complexity pruning."),
 }
+OF_A_SEARCH: ShortOptions = {
+    option: OF_A_FIT[option]
+    for option in ("--max-depth", "--max-leaves", "--min-leaf", "--criterion", "--class-weight", "--alpha")
+}
 OF_A_PRUNING: ShortOptions = {
     "--max-depth": ("max_depth", "N", "The largest depth after pruning; --method depth."),
     "--max-leaves": ("max_leaves", "N", "The most leaves after pruning; --method leaves."),
@@ -93,6 +97,13 @@ class FormatName(StrEnum):
     json = "json"
     rules = "rules"
     rules_csv = "rules-csv"
+
+
+class DistinctName(StrEnum):
+    """Which trees of a set are listed."""
+
+    columns = "columns"
+    tests = "tests"
 
 
 class ColorName(StrEnum):
@@ -760,6 +771,49 @@ class CompareRequest:
     columns: Columns = field(default_factory=Columns)
     reading: Reading = field(default_factory=Reading)
     out: Annotated[Path | None, _writes("--out", "FILE", "Write the table as CSV.", rich_help_panel="Output")] = None
+    force: Force = False
+    json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearOptimalRequest:
+    """``treewright near-optimal``."""
+
+    data: Data
+    target: Target
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", metavar="SHARE", help="How much larger than the least loss a tree's may be.")
+    ] = 0.05
+    extra_loss: Annotated[
+        float,
+        typer.Option("--extra-loss", metavar="LOSS", help="What it may be larger in addition, as mean loss of a row."),
+    ] = 0.0
+    distinct: Annotated[
+        DistinctName,
+        typer.Option("--distinct", help="List the best tree of each arrangement of columns, or every tree."),
+    ] = DistinctName.columns
+    max_trees: Annotated[
+        int, typer.Option("--max-trees", metavar="N", help="The most trees to list; all are counted.")
+    ] = 100
+    max_search: Annotated[
+        int, typer.Option("--max-search", metavar="N", min=0, help="The most subproblems to solve; 0 for no limit.")
+    ] = 100_000
+    task: TaskChoice = TaskName.auto
+    settings: Settings = ()
+    jobs: Jobs = None
+    columns: Columns = field(default_factory=Columns)
+    reading: Reading = field(default_factory=Reading)
+    out: Annotated[
+        Path | None,
+        _writes("--out", "FILE.html", "Write a page with the trees; FILE.json: its numbers.", rich_help_panel="Output"),
+    ] = None
+    models: Annotated[
+        Path | None,
+        _writes(
+            "--models", "FOLDER", "Write each listed tree there, as a model file for the other commands.",
+            rich_help_panel="Output",
+        ),
+    ] = None  # fmt: skip
     force: Force = False
     json: Json = False
 

@@ -194,8 +194,13 @@ def _warm_up_optimal() -> None:
         {"bit": rows % 2, "other": rows // 4 % 2},
     ):
         for levels in (None, 1):
-            treewright.OptimalTreeClassifier(optimal_depth=levels).fit(table, numbers % 2)
-            treewright.OptimalTreeRegressor(optimal_depth=levels).fit(table, numbers.astype(float))
+            for est, y in (
+                (treewright.OptimalTreeClassifier(optimal_depth=levels), numbers % 2),
+                (treewright.OptimalTreeRegressor(optimal_depth=levels), numbers.astype(float)),
+            ):
+                est.fit(table, y)
+                if levels is None:
+                    est.near_optimal()
     treewright.OptimalTreeClassifier(objective="smallest").fit({"cut": rows}, rows % 2)
 
 

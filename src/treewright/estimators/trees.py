@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from treewright.explain.audit import Audit
     from treewright.explain.counterfactual import Counterfactual
     from treewright.explain.trace import Trace
+    from treewright.learn.near_optimal import NearOptimalTrees
     from treewright.prune.methods import PruneLog
     from treewright.trees.arrays import Tree
 
@@ -127,17 +128,24 @@ class SingleTree(Estimator):
         model = self._fitted()
         if (X is None) != (y is None):
             raise ParameterError("pass X and y together or not at all, after the node: audit(0, X, y)")
-        if X is None and sample_weight is not None:
-            raise ParameterError("pass sample_weight only with X and y; the training rows have their own")
-        rows = self.__dict__.get("_rows") if X is None else self._rows_again(X, y, sample_weight)
-        if rows is None:
-            raise ParameterError(
-                "the training rows were not kept (more than 32 MB, or the estimator was pickled or is a member of a "
-                "bag): pass them, audit(node, X, y, sample_weight)"
-            )
+        rows = self._rows_given(X, y, sample_weight, "audit(node, X, y, sample_weight)")
         # The parameters of the fit: the current ones may have been set since.
         problem, policy = problem_and_policy(rows, self._params_of_fit, int(model.facts["n_samples"]))
         return audit_rows(model, problem, policy, rows.matrix, node, every=every, log_base=log_base, digits=digits)
+
+    def _rows_given(self, X: Any, y: Any, sample_weight: Any, call: str) -> Dataset:
+        """The given rows, or else those of the fit; ``call`` shows how to pass them."""
+        if (X is None) != (y is None):
+            raise ParameterError(f"pass X and y together or not at all: {call}")
+        if X is None and sample_weight is not None:
+            raise ParameterError("pass sample_weight only with X and y; the training rows have their own")
+        rows: Dataset | None = self.__dict__.get("_rows") if X is None else self._rows_again(X, y, sample_weight)
+        if rows is None:
+            raise ParameterError(
+                "the training rows were not kept (more than 32 MB, or the estimator was pickled or is a member of a "
+                f"bag): pass them, {call}"
+            )
+        return rows
 
     def _rows_again(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
         """Rows encoded as the fitted model encodes them."""
@@ -589,6 +597,76 @@ class _Searched(SingleTree):
     def proven_(self) -> bool:
         """Whether no tree that the search considers has a smaller objective."""
         return bool(self._proof["is_proven"])
+
+    def near_optimal(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        tolerance: float = 0.05,
+        extra_loss: float = 0.0,
+        distinct: Literal["columns", "tests"] = "columns",
+        max_trees: int = 100,
+        max_search: int | None = 100_000,
+    ) -> NearOptimalTrees:
+        """Count all trees that are nearly as good as the best one, and list the best of them (a Rashomon set).
+
+        Parameters
+        ----------
+        X, y, sample_weight : optional
+            The training rows. Without them, the rows of the last fit, which are kept if they are small (32 MB) and are
+            not pickled.
+        tolerance : float >= 0, default 0.05
+            Share of the least objective by which that of a tree may be larger.
+        extra_loss : float >= 0, default 0.0
+            What it may be larger in addition, as mean loss of a row: .01 allows one more error in 100 rows, also if the
+            best tree has none.
+        distinct : {"columns", "tests"}, default "columns"
+            Trees are listed if no better one tests the same columns at the same nodes (most of these differ by a
+            threshold alone); or all are. All are counted.
+        max_trees : int >= 1, default 100
+            The number of trees to list.
+        max_search : int >= 1 or None, default 100,000
+            The largest number of subproblems; beyond it, the count is refused.
+
+        Returns
+        -------
+        treewright.learn.near_optimal.NearOptimalTrees
+            The trees as models, and which columns they need; ``print`` it, or ``save`` it as a page.
+
+        Raises
+        ------
+        ParameterError
+            ``max_search`` does not suffice to prove the least objective, or to count; the tree was pruned; or the rows
+            are not available.
+
+        Notes
+        -----
+        Two trees are different if the tests of some node have different columns or divide its rows differently. A test
+        above two leaves that does not lower the loss is not counted. Nominal columns are tested as in the search.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> X = {"left": [0, 0, 1, 1], "right": [0, 1, 0, 1]}
+        >>> est = tw.OptimalTreeClassifier(max_depth=2).fit(X, ["no", "yes", "yes", "no"])
+        >>> near = est.near_optimal()
+        >>> near.n_trees, near.in_every_tree, near.objectives
+        (2, ('left', 'right'), (0.0, 0.0))
+        >>> print(near[1].predict_one({"left": 0, "right": 1}))
+        yes
+        """
+        from treewright.learn.near_optimal import Wanted, near_optimal_trees
+
+        wanted = Wanted.of(
+            tolerance=tolerance, extra_loss=extra_loss, distinct=distinct, max_trees=max_trees, max_search=max_search
+        )
+        model = self._fitted()
+        if cuts_of(model.facts):
+            raise ParameterError("the tree was pruned, and its limits are those of the search: use it before prune")
+        rows = self._rows_given(X, y, sample_weight, "near_optimal(X, y, sample_weight)")
+        return near_optimal_trees(rows, self._params_of_fit, model, wanted, resolve_jobs(self.n_jobs))
 
 
 class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classifier):

@@ -55,6 +55,9 @@ from treewright.trees.facts import gap_of, proof_of
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
+    from treewright.grow.by_node.search import Policy
+    from treewright.grow.optimal.losses import Loss
+    from treewright.grow.problem import Problem
     from treewright.trees.arrays import Tree
 
 DEEPEST = 50  # levels: no search proves as many, and it calls itself once a level
@@ -208,8 +211,21 @@ def train_optimal(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -
     return Trained(model)
 
 
-def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tuple[Optimal, float]:
-    """The tree, and what a unit of its objective is as mean loss of a row."""
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a search of the least loss works on; ``unit``: what a unit of its objectives is as mean loss of a row."""
+
+    problem: Problem
+    policy: Policy
+    space: Space
+    loss: Loss
+    limits: Limits
+    has_subsets: bool
+    unit: float
+
+
+def task_of(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> Task:
+    """The tests, the loss and the limits of a search on some rows; its time begins now."""
     problem, policy = problem_and_policy(dataset, params)
     target = dataset.target_array[:, 0]
     if dataset.classes:
@@ -219,19 +235,25 @@ def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tu
     total = float(len(dataset) if dataset.weights is None else dataset.weights.sum())
     n_bins = _bins_of(params)
     bins = None if n_bins is None else dataset.binned(n_bins, n_threads)[1]
-    begun = monotonic()
     limits = replace(
         _limits(params, len(dataset)),
         optimal_depth=_searched_levels(params),
         min_rows=min(count_of(params.min_samples_leaf, len(dataset)), len(dataset)),  # the root is always a leaf
         min_weight=int(np.ceil(float(params.min_weight_fraction_leaf) * float(loss.weights.sum()) * (1.0 - 1e-12))),
         price=max(1, round(min(finite(params.ccp_alpha) * total / unit, _LARGEST_PRICE))),
-        listen=_listener(params, unit / total, begun) if progress.is_heard() else None,
     )
+    return Task(problem, policy, space_of(problem, bins), loss, limits, _orders_levels(dataset), unit / total)
+
+
+def _searched(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> tuple[Optimal, float]:
+    """The tree, and what a unit of its objective is as mean loss of a row."""
+    begun = monotonic()
+    task = task_of(dataset, params, n_threads)
+    listen = _listener(params, task.unit, begun) if progress.is_heard() else None
+    limits = replace(task.limits, listen=listen)
     known = _known(dataset, params, limits, n_threads)
     is_whole = not _searched_tests(dataset, params)
-    space, has_subsets = space_of(problem, bins), _orders_levels(dataset)
-    return grow_optimal(space, policy, loss, limits, known, has_subsets, is_whole), unit / total
+    return grow_optimal(task.space, task.policy, task.loss, limits, known, task.has_subsets, is_whole), task.unit
 
 
 def _orders_levels(dataset: Dataset) -> bool:
@@ -365,11 +387,7 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
     Of the smallest consistent tree they are numbers of leaves: the unit is 1, the price 0.
     """
     found, alpha, levels = optimal.found, finite(params.ccp_alpha), _searched_levels(params)
-
-    def in_losses(objective: int, n_leaves: int) -> float:
-        return (objective - n_leaves * optimal.price) * unit + n_leaves * alpha
-
-    objective = in_losses(found.objective, optimal.tree.n_leaves)
+    objective = objective_of(found.objective, optimal.tree.n_leaves, optimal.price, unit, alpha)
     # Of the price that prefers fewer leaves when nothing else does, a bound holds that of one leaf at least.
     bound = max(0.0, (found.lower - optimal.price) * unit + alpha)
     # A loss of 0 is the least, whether or not a tree with fewer leaves has it too.
@@ -378,7 +396,7 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
     greedy = {}
     if optimal.start < INF:  # CART's tree is consistent, if it has to be
         greedy = {
-            "greedy_objective": in_losses(optimal.start, optimal.start_leaves),
+            "greedy_objective": objective_of(optimal.start, optimal.start_leaves, optimal.price, unit, alpha),
             "greedy_leaves": optimal.start_leaves,
         }
     return {
@@ -391,6 +409,11 @@ def _facts(optimal: Optimal, dataset: Dataset, params: OptimalTreeParams, unit: 
         **greedy,
         **({} if levels is None or is_least else {"greedy_below": levels}),
     }
+
+
+def objective_of(value: int, n_leaves: int, price: int, unit: float, alpha: float) -> float:
+    """An objective of the search as loss per unit of weight, with ``alpha`` for each leaf."""
+    return (value - n_leaves * price) * unit + n_leaves * alpha
 
 
 def _searched_tests(dataset: Dataset, params: OptimalTreeParams) -> str:

@@ -132,6 +132,8 @@ def proof_of(facts: Mapping[str, Any]) -> str:
     'proven: no tree of depth 3 has a smaller loss'
     >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.15, "is_proven": False, "stopped": "max_search=9"}})
     'not proven: the least loss is at most 25.0 % smaller (stopped by max_search=9)'
+    >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.15, "is_proven": False, "rank": 7}})
+    'number 7 of the trees near the optimum: the least loss is 25.0 % smaller'
     >>> smallest = {"objective": "smallest", "max_depth": None}
     >>> proof_of({"optimal": {"objective": 5.0, "lower_bound": 5.0, "is_proven": True}, "parameters": smallest})
     'proven: no consistent tree has fewer than 5 leaves'
@@ -161,7 +163,10 @@ def proof_of(facts: Mapping[str, Any]) -> str:
         price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
         fewer = f"; perhaps one with fewer leaves has the same{stopped}" if stopped else ""
         return f"proven: no tree{of} has a smaller loss{price}{fewer}"
-    return f"not proven: the least loss is at most {100.0 * gap_of(found):.1f} % smaller{stopped}"
+    gap = f"{100.0 * gap_of(found):.1f} % smaller"
+    if found.get("rank"):
+        return f"number {found['rank']} of the trees near the optimum: the least loss is {gap}"
+    return f"not proven: the least loss is at most {gap}{stopped}"
 
 
 class Form(NamedTuple):
@@ -263,6 +268,7 @@ PROOF = {
     "is_proven": SWITCH,
     "greedy_below": INTEGER,
     "n_solved": INTEGER,
+    "rank": INTEGER,
     "stopped": TEXT,
     "searched": TEXT,
     "greedy_objective": NUMBER,

@@ -329,13 +329,13 @@ class Search:
         bits, n_tests = self.bits.of(node.rows), len(self.bits.names)
         if depth == 3:
             two = self._by_bits(node, 2, 4, below, known)
-            best = np.array([min(two.value, below), -1, 0, 0], np.int64)
+            best = np.array([two.value, -1, 0, 0], np.int64)
             best_triple_of_bits(bits, below, best)
             value, at = best[:2].tolist()
             if at < 0:
                 least = min(self.goal(two.value), below)
                 return replace(two, least=least, lower=least)
-            least = self.goal(value)
+            least = min(self.goal(value), below)
         else:
             best = np.empty(2, np.int64)
             best_pair_of_bits(bits, leaves, best)

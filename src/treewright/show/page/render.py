@@ -99,24 +99,27 @@ STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "cont
 EXPLANATION_SCRIPTS = (
     "dom", "state", "numbers", "chart_axes", "route", "follow_told", "contributions", "main_contributions",
 )  # fmt: skip
+NEAR_OPTIMAL_STYLES = ("base", "near_optimal", "print")
 # Styles and scripts of pages with one section, by template.
 PARTS_OF = {
     "tree": (TREE_STYLES, TREE_SCRIPTS),
     "explanation": (("base", "chart", "contributions", "print"), EXPLANATION_SCRIPTS),
+    "near_optimal": (NEAR_OPTIMAL_STYLES, ()),
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)  # of a style; no text of one holds a comment
 N_COLORS = 3 * len(CLASS_COLORS)
 
 
-def render(summary: Summary, *, template: str = "report", code: str = "") -> str:
+def render(summary: Summary | dict[str, Any], *, template: str = "report", code: str = "") -> str:
     """The page of a summary, a whole HTML document, ASCII except for texts that the template writes.
 
-    The template "tree" shows the tree alone, for a frame in a notebook, "explanation" contributions alone. For many
-    trees, ``code`` is a script that defines ``model``, with which the page predicts a row by all of them.
+    The template "tree" shows the tree alone, for a frame in a notebook, "explanation" contributions alone;
+    "near_optimal", without scripts, has a summary of its own (``learn.near_optimal``). For many trees, ``code`` is a
+    script that defines ``model``, with which the page predicts a row by all of them.
     """
     styles, scripts = PARTS_OF.get(template, (STYLES, SCRIPTS))
-    style, script = style_text(styles), script_text(scripts)
-    allowed = " ".join(f"'{digest_of(each)}'" for each in (code, script) if each)
+    style, script = style_text(styles), script_text(scripts) if scripts else ""
+    allowed = " ".join(f"'{digest_of(each)}'" for each in (code, script) if each) or "'none'"
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src '{digest_of(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -638,8 +638,8 @@ class _Searched(SingleTree):
         Raises
         ------
         ParameterError
-            ``max_search`` does not suffice to prove the least objective, or to count; the tree was pruned; or the rows
-            are not available.
+            ``max_search`` does not suffice to prove the least objective, or to count; the tree was pruned, or is the
+            smallest consistent one; or the rows are not available.
 
         Notes
         -----

@@ -165,6 +165,9 @@ def test_what_cannot_be_counted_is_refused_with_what_to_do(rng, monkeypatch):
         small.near_optimal(tolerance=3.0)
     with pytest.raises(ParameterError, match="the tree was pruned"):
         est.prune("depth", max_depth=1).near_optimal()
+    smallest = tw.OptimalTreeClassifier(objective="smallest").fit(XOR, LAMP)
+    with pytest.raises(ParameterError, match="near_optimal counts the trees near the least loss"):
+        smallest.near_optimal()
     with pytest.raises(ParameterError, match=r"pass them, near_optimal\(X, y, sample_weight\)"):
         pickle.loads(pickle.dumps(est)).near_optimal()
     for given, told in (

@@ -168,6 +168,8 @@ def test_what_cannot_be_counted_is_refused_with_what_to_do(rng, monkeypatch):
     smallest = tw.OptimalTreeClassifier(objective="smallest").fit(XOR, LAMP)
     with pytest.raises(ParameterError, match="near_optimal counts the trees near the least loss"):
         smallest.near_optimal()
+    with pytest.raises(ParameterError, match="with optimal_depth=1 those below are greedy"):
+        tw.OptimalTreeClassifier(max_depth=2, optimal_depth=1).fit(XOR, LAMP).near_optimal()
     with pytest.raises(ParameterError, match=r"pass them, near_optimal\(X, y, sample_weight\)"):
         pickle.loads(pickle.dumps(est)).near_optimal()
     for given, told in (

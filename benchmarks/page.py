@@ -30,6 +30,10 @@ FILES = {
         "scikit-learn's trees with its nominal columns one-hot encoded; both times include the encoding",
     ),
     "classics": ("C4.5, ID3 and CHAID", "Weka 3.6, and the Python packages c50py and CHAID"),
+    "optimal": (
+        "Optimal trees",
+        "the time to the proof of pycontree (raw columns) and pystreed (binary columns), one thread each",
+    ),
     "pruning_path": ("The pruning path", "scikit-learn's path, with one fit for each price in each fold"),
     "forests": ("Forests", "scikit-learn, YDF, LightGBM and XGBoost, with as many threads"),
     "boosting": ("Boosting", "LightGBM, XGBoost, CatBoost and scikit-learn, with as many threads"),

@@ -74,7 +74,8 @@ class Program:
 def ours() -> Program:
     """Our search."""
     return Program(
-        "Treewright", lambda depth, limit: tw.OptimalTreeClassifier(max_depth=depth, time_limit=limit, n_jobs=1)
+        "Treewright",
+        lambda depth, limit: tw.OptimalTreeClassifier(max_depth=depth, max_search=None, time_limit=limit, n_jobs=1),
     )
 
 

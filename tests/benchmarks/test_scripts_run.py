@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,23 @@ def test_a_ratio_is_theirs_over_ours(tmp_path):
     (iris,) = written["results"]
     assert iris["pairs"] == 1
     assert iris["ratio"] == pytest.approx(iris["theirs"] / iris["ours"])
+
+
+def test_the_time_to_the_proof_of_an_optimal_tree_is_measured_next_to_solvers_with_equal_errors(tmp_path):
+    rivals = {"ConTree": "pycontree", "STreeD": "pystreed"}
+    installed = [rival for rival, library in rivals.items() if find_spec(library)]
+    if not installed:
+        pytest.skip(f"none of {', '.join(rivals.values())} is installed")
+    said, written = run("optimal.py", tmp_path, "--quick")
+
+    for rival in installed:
+        results = [result for result in written["results"] if result["job"].endswith(rival)]
+        proven = [result["note"] for result in results if result["ratio"] is not None]
+        assert proven
+        for note in proven:
+            ours, theirs = note.removeprefix("errors ").split(", theirs ")
+            assert ours == theirs
+        assert f"{rival}: geometric mean of" in said
 
 
 def test_starting_is_measured(tmp_path):

@@ -95,3 +95,16 @@ def test_the_page_of_a_forest_begins_with_one_of_its_trees_where_the_other_tells
     part = report.summary.ensemble
     assert page.page.locator("#tree-title").inner_text() == part.members[part.first].tree.title
     assert part.surrogate.warning in page.text("surrogate-warning")
+
+
+def test_a_narrow_page_of_an_optimal_tree_shows_what_greedy_lost_in_whole_words(open_page):
+    lamp = {"left": [0, 0, 1, 1, 0, 1], "right": [0, 1, 0, 1, 0, 1], "hour": [5, 1, 5, 5, 5, 7]}
+    target = ["dark", "light", "light", "dark", "dark", "dark"]
+    est = tw.OptimalTreeClassifier(max_depth=2, ccp_alpha=0.001).fit(lamp, target)
+    page = open_page(tw.report(est, lamp, target, cv=None).html, width=360).page
+
+    rows = [row.locator("th, td").all_inner_texts() for row in page.locator(".tree-proof tr").all()]
+    assert rows[1:] == [["CART, pruned", "0.1687", "2"], ["as fitted", "0.004", "4"], ["lower bound", "0.004", ""]]
+    head = page.locator(".tree-proof thead th").last
+    head.evaluate("th => { window.text = new Range(); window.text.selectNodeContents(th) }")
+    assert page.evaluate("window.text.getClientRects().length") == 1

@@ -36,6 +36,15 @@ def test_compare_in_a_pipe_counts_candidates_and_folds(command, penguins, impati
     assert re.fullmatch(r"treewright: done \(\d+:\d\d\)", end)
 
 
+def test_the_search_of_an_optimal_tree_in_a_pipe_tells_loss_bound_and_gap(command, penguins, impatient):
+    said = command("fit", penguins, "--target", "species", "--algorithm", "optimal", "--set", "max_depth=5")
+
+    assert said.returncode == 0, said.stderr
+    told = r"treewright: searching: loss [\d.e-]+, bound [\d.e-]+, gap [\d.]+ %, [\d,]+ of 2,000 subproblems \("
+    assert any(re.match(told, line) for line in lines_of(said)), said.stderr
+    assert re.fullmatch(r"treewright: done \(\d+:\d\d\)", lines_of(said)[-1])
+
+
 def test_a_report_in_a_pipe_tells_its_sections(command, fitted, penguins, tmp_path, impatient):
     folder, _ = fitted
     said = command("report", folder / "penguins.tw", penguins, "--out", tmp_path / "page.html")

@@ -258,6 +258,74 @@ POINTS = {"x1": [2, 5, 6, 8, 1, 2, 3, 5, 6, 9], "x2": [2, 4, 2, 4, 6, 8, 8, 6, 8
 COLOURS = ["red"] * 4 + ["blue"] * 5 + ["red"]
 
 
+def fewest_errors(columns, labels, leaves):
+    """Of every tree with at most so many leaves whose tests are single columns of two levels."""
+    fewest = len(labels) - max(Counter(labels).values(), default=0)
+    if leaves == 1 or not fewest:
+        return fewest
+    for cells in columns.values():
+        sides = [[at for at, cell in enumerate(cells) if cell == level] for level in sorted(set(cells))]
+        if len(sides) < 2:
+            continue
+        tables = [
+            ({name: [column[at] for at in side] for name, column in columns.items()}, [labels[at] for at in side])
+            for side in sides
+        ]
+        for left in range(1, leaves):
+            found = fewest_errors(*tables[0], left) + fewest_errors(*tables[1], leaves - left)
+            fewest = min(fewest, found)
+    return fewest
+
+
+EVENINGS = {
+    "late": ["yes", "yes", "yes", "yes", "yes", "no", "no", "no", "no"],
+    "dark": ["yes", "yes", "yes", "yes", "no", "yes", "yes", "no", "no"],
+    "moves": ["yes", "yes", "yes", "no", "yes", "no", "no", "yes", "yes"],
+}
+LIGHT = ["on"] * 3 + ["off"] * 6
+STAIRS = {"upstairs": ["down", "down", "up", "up"], "downstairs": ["down", "up", "down", "up"]}
+
+
+@pytest.mark.parametrize(
+    ("table", "labels", "errors", "sizes"),
+    [
+        (EVENINGS, LIGHT, [3, 2, 0, 0], [2, 3, 3]),
+        (STAIRS, ["off", "on", "on", "off"], [2, 2, 1, 0], [1, 3, 4]),
+    ],
+    ids=["evenings", "xor"],
+)
+def test_an_optimal_tree_errs_as_the_best_of_all_trees_and_has_the_fewest_leaves(table, labels, errors, sizes):
+    assert [fewest_errors(table, labels, leaves) for leaves in (1, 2, 3, 4)] == errors
+    for leaves, size in zip((2, 3, 4), sizes, strict=True):
+        est = tw.OptimalTreeClassifier(max_leaf_nodes=leaves).fit(table, labels)
+        assert (est.objective_, est.get_n_leaves()) == (errors[leaves - 1] / len(labels), size)
+        assert est.proven_
+
+
+def test_greedy_asks_first_what_gains_most_and_needs_one_leaf_more_on_nine_evenings():
+    gains = [gain(cells, LIGHT, gini) for cells in EVENINGS.values()]
+    greedy = tw.DecisionTreeClassifier().fit(EVENINGS, LIGHT)
+    optimal = tw.OptimalTreeClassifier().fit(EVENINGS, LIGHT)
+
+    assert gains == pytest.approx([4 / 9 - 4 / 15, 1 / 9, 1 / 9])
+    assert [row.gain for row in greedy.audit()] == pytest.approx(gains)
+    assert (root_of(greedy), greedy.get_n_leaves(), optimal.get_n_leaves()) == ("late", 4, 3)
+    found = optimal.model_.facts["optimal"]
+    assert (found["greedy_objective"], found["greedy_leaves"]) == (0.0, 4)
+    # Each subtree with the weighted gini that its tests remove: 4/15 with two of them, 4/9 - 4/15 with the last.
+    prices = greedy.cost_complexity_pruning_path(EVENINGS, LIGHT).ccp_alphas
+    assert prices == pytest.approx([0, 4 / 15 / 2, 4 / 9 - 4 / 15])
+
+
+@pytest.mark.parametrize(("table", "labels", "leaves"), [(EVENINGS, LIGHT, 3), (STAIRS, ["off", "on", "on", "off"], 4)])
+def test_an_optimal_tree_is_one_leaf_from_a_price_of_a_sixth_on(table, labels, leaves):
+    for price, size in ((1 / 6 - 1e-3, leaves), (1 / 6 + 1e-3, 1)):
+        est = tw.OptimalTreeClassifier(ccp_alpha=price).fit(table, labels)
+        alone = fewest_errors(table, labels, 1) / len(labels) + price
+        assert est.get_n_leaves() == size
+        assert est.objective_ == pytest.approx(min(leaves * price, alone))
+
+
 def test_the_cut_of_ten_points_at_2_5_has_an_objective_of_6_69():
     est = tw.DecisionTreeClassifier(criterion="entropy", min_samples_split=5).fit(POINTS, COLOURS)
     cut = next(row for row in est.audit(every="x1", log_base="e") if row.threshold == 2.5)
@@ -393,3 +461,19 @@ def test_chaid_merges_the_soils_that_differ_least_and_pays_for_the_choice():
     # One degree of freedom; 3 ways to make two groups of three.
     assert est.audit()[0].p_value == pytest.approx(3 * math.erfc(math.sqrt(merged / 2)), rel=1e-9)
     assert free.audit()[0].p_value == pytest.approx(math.erfc(math.sqrt(merged / 2)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("table", "n_leaves"), [("tennis_numeric", 5), ("tennis", 5), ("restaurant", 5), ("contact_lenses", 7)]
+)
+def test_no_smaller_tree_is_without_errors(table, n_leaves):
+    columns, target = textbook(table)
+    for name in ("temperature", "humidity") if table == "tennis_numeric" else ():
+        columns[name] = [float(cell) for cell in columns[name]]
+    est = tw.OptimalTreeClassifier(objective="smallest").fit(columns, target)
+    assert (est.get_n_leaves(), est.proven_, est.score(columns, target)) == (n_leaves, True, 1.0)
+
+
+def test_no_tree_of_two_leaves_is_without_errors_on_the_movies():
+    est = tw.OptimalTreeClassifier(objective="smallest").fit(CLEAN, LIKED)
+    assert (est.get_n_leaves(), est.proven_) == (3, True)

@@ -199,6 +199,7 @@ def optimal_trees() -> Iterator[tuple[str, Callable[[], Any]]]:
             lambda x=table, y=target, w=weights: tw.OptimalTreeClassifier(**ahead).fit(x, y, sample_weight=w),
         )
     yield "optimal above greedy numbers", lambda: tw.OptimalTreeRegressor(**ahead).fit(T, SCORE)
+    yield "optimal smallest", lambda: tw.OptimalTreeClassifier(objective="smallest", max_search=40).fit(T, odd)
     yield "optimal numbers", lambda: tw.OptimalTreeRegressor(**few).fit(T, SCORE)
     yield "optimal counts", lambda: tw.OptimalTreeRegressor(criterion="poisson", **few).fit(T, COUNTS)
 

@@ -148,3 +148,23 @@ class Twin:
         if len(rows) < self.limits.min_samples_leaf or weight < self.limits.min_weight_fraction_leaf * total - 1e-9:
             return NO_TREE
         return self.table.leaf_loss(rows) + self.limits.ccp_alpha * total, 1
+
+
+def fewest_leaves(table: TwinTable, max_depth: int, sets: Sets) -> float:
+    """The fewest leaves of a tree whose leaves have one class each; infinite if there is none of so many levels."""
+
+    def is_pure(rows: Rows) -> bool:
+        return len({table.target[row] for row in rows}) == 1
+
+    @cache
+    def solve(rows: Rows, levels: int) -> float:
+        if is_pure(rows):
+            return 1
+        if levels == 0:
+            return math.inf
+        if sets is Sets.ABOVE_LEAVES and any(is_pure(one) and is_pure(other) for one, other in table.parts(rows, True)):
+            return 2
+        parts = table.parts(rows, sets is Sets.EVERYWHERE)
+        return min((solve(one, levels - 1) + solve(other, levels - 1) for one, other in parts), default=math.inf)
+
+    return solve(frozenset(range(len(table.target))), max_depth)

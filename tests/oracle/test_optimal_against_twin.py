@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import polars as pl
 import pytest
-from naive_optimal import CLASS_LOSSES, NUMBER_LOSSES, Sets, Twin, TwinColumn, TwinLimits, TwinTable
+from naive_optimal import CLASS_LOSSES, NUMBER_LOSSES, Sets, Twin, TwinColumn, TwinLimits, TwinTable, fewest_leaves
 from rotating import few
 
 import treewright as tw
-from treewright.grow.optimal import search
+from treewright.exceptions import ParameterError
+from treewright.grow.optimal import consistent, search
 from treewright.learn import optimal
 from treewright.trees.codec import dumps
 
@@ -151,6 +153,7 @@ def alone(monkeypatch):
     """Only the proof finds trees: neither CART's trees nor the passes before it do."""
     monkeypatch.setattr(optimal, "_known", lambda *_: [])
     monkeypatch.setattr(search, "_WIDTHS", ())
+    monkeypatch.setattr(consistent, "_WIDTHS", ())
 
 
 @pytest.mark.usefixtures("alone")
@@ -178,3 +181,124 @@ def test_order_of_rows_and_threads_do_not_change_the_bytes(loss):
         assert dumps(case.fitted(order).model_) == first, f"seed {seed}, other rows first"
         for n_jobs in (2, 3):
             assert dumps(case.fitted(n_jobs=n_jobs).model_) == first, f"seed {seed}, {n_jobs} threads"
+
+
+def smallest(case: Case, order: np.ndarray | None = None, **given):
+    """The smallest consistent tree of the rows in an order."""
+    order = np.arange(len(case.y)) if order is None else order
+    est = tw.OptimalTreeClassifier(objective="smallest", ordinal=case.ordinal or None, **given)
+    return case._fit(est, order)
+
+
+def consistent_cases(kinds: tuple[str, ...], seeds: range | list[int]) -> list[Case]:
+    """Tables without contradictions."""
+    cases = [drawn(seed, "misclassification", kinds) for seed in seeds]
+    return [case for case in cases if fewest_leaves(case.twin, len(case.y), Sets.NOWHERE) < math.inf]
+
+
+def faults_of_smallest(case: Case, max_depth: int | None, *, is_alone: bool = False) -> list[str]:
+    """What is not as the twin has it; CART may have sets of levels anywhere."""
+    is_ordered = len(set(case.twin.target)) == 2
+    depth = max_depth or len(case.y)
+    most = fewest_leaves(case.twin, depth, Sets.ABOVE_LEAVES if is_ordered else Sets.NOWHERE)
+    least = most if is_alone else fewest_leaves(case.twin, depth, Sets.EVERYWHERE)
+    try:
+        est = smallest(case, max_depth=max_depth)
+    except ParameterError as error:
+        return [] if most == math.inf else [str(error)]
+    wrong = []
+    if not least <= est.get_n_leaves() <= most:
+        wrong.append(f"{est.get_n_leaves()} leaves, the twin has {least} to {most}")
+    if not est.proven_ or not est.objective_ == est.lower_bound_ == est.get_n_leaves():
+        wrong.append(f"objective {est.objective_}, bound {est.lower_bound_}, {est.get_n_leaves()} leaves")
+    if max_depth is not None and est.get_depth() > max_depth:
+        wrong.append(f"depth {est.get_depth()}")
+    if (np.asarray(est.predict(case.X)) != case.y).any():
+        wrong.append("it has errors on the training rows")
+    return wrong
+
+
+MIXED = ("numeric", "ordinal", "nominal")
+
+
+@pytest.mark.parametrize("max_depth", [None, 2, 3])
+def test_no_consistent_tree_has_fewer_leaves(max_depth):
+    cases = consistent_cases(MIXED, few(range(120), 30))
+    assert len(cases) > 5
+    for case in cases:
+        assert not faults_of_smallest(case, max_depth), case
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("max_depth", [None, 2, 3])
+def test_the_proof_alone_finds_the_fewest_leaves(max_depth):
+    for case in consistent_cases(MIXED, few(range(120), 30)):
+        assert not faults_of_smallest(case, max_depth, is_alone=True), case
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(("limit", "value"), [("_MOST_KEPT", 2000), ("_MOST_APART", 3)])
+def test_a_search_that_keeps_and_compares_less_finds_the_fewest_leaves(limit, value, monkeypatch):
+    monkeypatch.setattr(consistent, limit, value)
+    for case in consistent_cases(MIXED, few(range(120), 20)):
+        assert not faults_of_smallest(case, None, is_alone=True), case
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("max_depth", [None, 2, 3])
+def test_the_proof_alone_finds_the_fewest_leaves_of_many_tables(max_depth):
+    for case in consistent_cases(MIXED, range(1000, 1600)):
+        assert not faults_of_smallest(case, max_depth, is_alone=True), case
+
+
+@pytest.mark.parametrize("max_search", [None, 2, 5])
+def test_order_of_rows_does_not_change_the_bytes_of_the_smallest_tree(max_search):
+    for case in consistent_cases(MIXED, few(range(120), 20)):
+        order = np.random.default_rng(0).permutation(len(case.y))
+        own, other = smallest(case, max_search=max_search), smallest(case, order, max_search=max_search)
+        assert dumps(own.model_) == dumps(other.model_), case
+
+
+def test_weights_do_not_change_the_leaves_of_the_smallest_tree():
+    for case in consistent_cases(MIXED, few(range(120), 20)):
+        plain, weighted = replace(case, weights=None), replace(case, weights=np.arange(1.0, len(case.y) + 1.0))
+        assert smallest(plain).get_n_leaves() == smallest(weighted).get_n_leaves(), case
+
+
+def test_a_stopped_search_has_a_consistent_tree_and_a_bound():
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 6, (80, 4))
+    y = np.random.default_rng(1).integers(0, 2, 6**4)[X @ [216, 36, 6, 1]]
+    est = tw.OptimalTreeClassifier(objective="smallest", max_search=20).fit(X, y)
+    assert est.score(X, y) == 1.0
+    assert not est.proven_
+    assert 2 < est.lower_bound_ < est.objective_ == est.get_n_leaves()
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_smallest_tree_may_end_with_a_set_of_levels():
+    est = tw.OptimalTreeClassifier(objective="smallest").fit(pl.DataFrame({"x": list("abcd")}), [0, 1, 0, 1])
+    assert est.get_n_leaves() == 2
+
+
+@pytest.mark.usefixtures("alone")
+def test_missing_cells_may_join_a_level_in_the_smallest_tree():
+    X = pl.DataFrame({"x": ["a", None, "b", "c"]})
+    est = tw.OptimalTreeClassifier(objective="smallest").fit(X, [0, 0, 1, 2])
+    assert est.get_n_leaves() == 3
+    Y = pl.DataFrame({"x": ["a", None, "b", "c"] * 2, "z": [0] * 4 + [1] * 4})
+    est = tw.OptimalTreeClassifier(objective="smallest").fit(Y, [0, 0, 1, 1, 2, 2, 2, 2])
+    assert est.get_n_leaves() == 3
+
+
+def test_order_of_rows_does_not_change_a_stopped_search():
+    rng = np.random.default_rng(5)
+    X = rng.permutation(np.stack(np.meshgrid(*[np.arange(4)] * 3), -1).reshape(-1, 3))
+    y = rng.integers(0, 3, len(X))
+    order = rng.permutation(len(y))
+    for max_search in (3, 30, 300):
+        est = tw.OptimalTreeClassifier(objective="smallest", max_search=max_search)
+        first = dumps(est.fit(X, y).model_)
+        assert not est.proven_
+        assert dumps(est.fit(X[order], y[order]).model_) == first, max_search

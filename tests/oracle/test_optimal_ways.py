@@ -25,7 +25,7 @@ def without_bits(search):
 def without_sweeps(search):
     without_bits(search)
     nothing = np.zeros((2, 0), np.int64)
-    search.scratch = search.scratch._replace(best=nothing, places=np.zeros(0, np.int32))
+    search.scratch = search.scratch._replace(best=nothing)
 
 
 def without_moved_rows(search):

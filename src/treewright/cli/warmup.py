@@ -196,6 +196,7 @@ def _warm_up_optimal() -> None:
         for levels in (None, 1):
             treewright.OptimalTreeClassifier(optimal_depth=levels).fit(table, numbers % 2)
             treewright.OptimalTreeRegressor(optimal_depth=levels).fit(table, numbers.astype(float))
+    treewright.OptimalTreeClassifier(objective="smallest").fit({"cut": rows}, rows % 2)
 
 
 def _warm_up_neighbors() -> None:

@@ -47,8 +47,9 @@ from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegr
 from treewright.exceptions import DataError, ParameterError
 from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of, seeded
 from treewright.learn.params import CLASSES, NUMBERS
+from treewright.learn.registry import learner_of
 from treewright.learn.settings import seed_of
-from treewright.learn.single import TreeParams, train_tree
+from treewright.learn.single import TreeParams
 from treewright.learn.train import telling_of_a_swap, with_every_cell
 from treewright.model import Model
 from treewright.predict.ensemble import predict_codes, predict_numbers
@@ -138,7 +139,7 @@ class OnEncodedTable(Fitting):
         elif _is_blind_to_scale(params):
             own, unit = weights.as_counts()
         rows = self._rows.weighed(own)
-        trained = train_tree(rows, params, plan.n_threads)
+        trained = learner_of(params)(rows, params, plan.n_threads)
         if unit != 1.0:
             tree: Any = trained.model.trees[0]
             counts = {"value": tree.value * unit} if rows.classes else {}

@@ -493,10 +493,11 @@ class OptimalTreeClassifier:
         self,
         *,
         criterion: str = "misclassification",
-        max_depth: int | None = 3,
+        max_depth: int | str | None = "auto",
         max_leaf_nodes: int | None = None,
         ccp_alpha: float = 0.0,
         max_search: int | None = 2000,
+        objective: str = "loss",
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         optimal_depth: int | None = None,
@@ -505,6 +506,7 @@ class OptimalTreeClassifier:
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
         positive: Any = None,
         missing: str = "direction",
+        verbose: int = 0,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -518,9 +520,9 @@ class OptimalTreeClassifier:
         criterion : {"misclassification", "gini", "entropy", "log_loss"}, default "misclassification"
             The loss of a leaf, of which the tree has the least sum. The share of misclassified weight, Gini impurity,
             or entropy ("log_loss" is "entropy").
-        max_depth : int from 1 to 50 or None, default 3
-            Depth of the deepest leaf; the root has depth 0. The work grows with a power of it. None needs
-            ``max_leaf_nodes``.
+        max_depth : int from 1 to 50, "auto" or None, default "auto"
+            Depth of the deepest leaf; the root has depth 0. The work grows with a power of it. "auto" is 3, or no limit
+            with ``objective="smallest"``; else None needs ``max_leaf_nodes``.
         max_leaf_nodes : int >= 2, optional
             Leaves of the tree.
         ccp_alpha : float >= 0, default 0.0
@@ -529,7 +531,11 @@ class OptimalTreeClassifier:
             it.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
-            same on every machine. With ``optimal_depth`` a subproblem is a greedy tree.
+            same on every machine. With ``objective="smallest"`` each set of rows whose tests are tried is one, with
+            ``optimal_depth`` each greedy tree.
+        objective : {"loss", "smallest"}, default "loss"
+            What the tree has the least of. "loss" is the loss of the leaves with their price. "smallest" is the number
+            of leaves, of all trees without an error on the training rows.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
@@ -548,6 +554,8 @@ class OptimalTreeClassifier:
             The positive class of two: constraints, costs, thresholds and curves are about it; None is the second.
         missing : {"direction", "error"}, default "direction"
             The branch that missing values follow. The better of both is searched; or missing values are an error.
+        verbose : int, default 0
+            Above 0 shows the progress on standard error. It is a bar on a terminal, otherwise a line now and then.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional
@@ -571,7 +579,7 @@ class OptimalTreeRegressor:
         self,
         *,
         criterion: str = "squared_error",
-        max_depth: int | None = 3,
+        max_depth: int | str | None = 3,
         max_leaf_nodes: int | None = None,
         ccp_alpha: float = 0.0,
         max_search: int | None = 2000,
@@ -581,6 +589,7 @@ class OptimalTreeRegressor:
         max_bins: int | None = None,
         time_limit: float | None = None,
         missing: str = "direction",
+        verbose: int = 0,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -604,7 +613,7 @@ class OptimalTreeRegressor:
             it.
         max_search : int >= 1 or None, default 2000
             Stop after so many subproblems, with the best tree so far; None searches to the proof. The result is the
-            same on every machine. With ``optimal_depth`` a subproblem is a greedy tree.
+            same on every machine. With ``optimal_depth`` each greedy tree is one.
         min_samples_leaf : int >= 1 or float in (0, 1), default 1
             Rows a branch needs.
         min_weight_fraction_leaf : float in [0, 0.5], default 0.0
@@ -619,6 +628,8 @@ class OptimalTreeRegressor:
             Stop after so much time, with the best tree so far. The result then depends on the machine.
         missing : {"direction", "error"}, default "direction"
             The branch that missing values follow. The better of both is searched; or missing values are an error.
+        verbose : int, default 0
+            Above 0 shows the progress on standard error. It is a bar on a terminal, otherwise a line now and then.
         nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
             Nominal columns, whose values are names; 'all' for every column.
         ordinal : dict from column name or position to its levels, optional

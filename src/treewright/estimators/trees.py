@@ -26,8 +26,7 @@ from treewright.learn.train import Trained
 from treewright.model import Model
 from treewright.prune.cost_complexity import path_of
 from treewright.prune.methods import Rows, request_of
-from treewright.trees.facts import gap_of
-from treewright.trees.summary import cuts_of
+from treewright.trees.facts import cuts_of, gap_of, search_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -157,10 +156,12 @@ class SingleTree(Estimator):
         model = self._fitted()
         steps = self.__dict__.get("_steps")
         if steps is None:
-            if cuts_of(model):
+            if cuts_of(model.facts):
                 raise AttributeError(
                     "the tree was pruned, so its nodes have other numbers: use the estimator before prune"
                 )
+            if not hasattr(self, "grow_trace"):
+                raise AttributeError("this tree did not grow node by node: audit(node) compares the tests of a node")
             raise AttributeError("no trace was kept: fit with grow_trace=True")
         return trace_of(model, steps)
 
@@ -548,7 +549,8 @@ class _Searched(SingleTree):
     Attributes
     ----------
     objective_ : float
-        Loss of the tree on the training rows, per unit of weight, plus ``ccp_alpha`` for each leaf.
+        Loss of the tree on the training rows, per unit of weight, plus ``ccp_alpha`` for each leaf; its leaves, if
+        ``objective="smallest"``.
     lower_bound_ : float
         No tree that the search considers has a smaller objective.
     gap_ : float, 0 to 1
@@ -563,11 +565,10 @@ class _Searched(SingleTree):
     @property
     def _proof(self) -> Mapping[str, Any]:
         """What the search found, by its names in the facts."""
-        model = self._fitted()
-        if cuts_of(model):
+        found = search_of(self._fitted().facts)
+        if found is None:
             raise AttributeError("the tree was pruned, so nothing is proved of it: use the estimator before prune")
-        proof: Mapping[str, Any] = model.facts["optimal"]
-        return proof
+        return found
 
     @property
     def objective_(self) -> float:
@@ -604,6 +605,11 @@ class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classif
     Branch and bound as in Mazumder, Meng and Wang 2022 and in van der Linden, de Weerdt and Demirovic 2025 (intervals
     of cuts); what is new is described in the decision record on optimal trees.
 
+    ``objective="smallest"`` searches the same tests for the tree with the fewest leaves that makes no error on the
+    training rows, without a limit of depth unless there is a ``max_depth``. Rows that are equal in every column but
+    have different classes are an error that names them. ``objective_`` and ``lower_bound_`` are then leaves, and
+    ``gap_`` is the share of the leaves that may be too many.
+
     Examples
     --------
     >>> import treewright as tw
@@ -611,6 +617,9 @@ class OptimalTreeClassifier(signatures.OptimalTreeClassifier, _Searched, Classif
     >>> est = tw.OptimalTreeClassifier(max_depth=2).fit(X, ["no", "yes", "yes", "no"])
     >>> est.proven_, est.objective_, est.get_n_leaves()
     (True, 0.0, 4)
+    >>> smallest = tw.OptimalTreeClassifier(objective="smallest").fit(X, ["no", "yes", "yes", "yes"])
+    >>> smallest.proven_, smallest.objective_, smallest.lower_bound_
+    (True, 3.0, 3.0)
     """
 
 

@@ -45,9 +45,9 @@ from treewright.show.spans import TextColumn, aligned, html_table
 from treewright.trees.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Missing, path_to
 from treewright.trees.class_criteria import ENTROPY
 from treewright.trees.data import ModelData
-from treewright.trees.edit import BY_HAND, is_below
-from treewright.trees.facts import BOOSTED, FORESTS, SEARCHED, growth_of, node_test
-from treewright.trees.summary import TreeSummary, counted, cuts_of, node_of, summarize
+from treewright.trees.edit import is_below
+from treewright.trees.facts import BOOSTED, BY_HAND, FORESTS, SEARCHED, cuts_of, growth_of, node_test
+from treewright.trees.summary import TreeSummary, counted, node_of, summarize
 from treewright.trees.tests import Bound, narrowed, shared_out
 from treewright.trees.wording import IntervalTest, MultiwayTest, NodeTest, SubsetTest, conditions, cut_test
 from treewright.trees.writing import gap_digits, shorten, written_amount, written_name
@@ -332,6 +332,7 @@ NEEDED: dict[str, dict[str, type | tuple[type, ...]]] = {
     "chaid": {
         "alpha": (int, float), "alpha_merge": (int, float), "bonferroni": bool, "exhaustive": bool, "n_bins": int,
     },
+    "optimal": {"criterion": str, "min_weight_fraction_leaf": (int, float)},
 }  # fmt: skip
 UNITS: dict[object, float] = {2: 1.0, "e": LOG_OF_2}
 LARGEST = 1e150  # the squares of a million such numbers add up to a float64
@@ -1015,7 +1016,7 @@ def rows_needed(parameters: dict[str, Any], n_rows: int) -> int:
 def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
     """Why a node that could be split is a leaf."""
     # A leaf does not record why it is one: it may be a limit of growth, or pruning afterwards.
-    was_cut = bool(cuts_of(summary.model))
+    was_cut = bool(cuts_of(summary.model.facts))
     afterwards = "; or it was pruned after growth" if was_cut else ""
     if parameters.get("ccp_alpha"):
         return (
@@ -1597,14 +1598,14 @@ def why_other(audit: Audit) -> str:
     parameters = audit.summary.model.facts.get("parameters", {})
     if BY_HAND in audit.summary.model.facts:
         return ": it was chosen by hand"
+    if audit.n_samples != audit.n_fitted:
+        return ": it was fitted on others"
     levels = audit.summary.model.facts.get("optimal", {}).get("greedy_below")
     if levels and audit.summary.model.trees[0].depth[audit.node] >= levels:
         of = "level" if levels == 1 else f"{levels} levels"
         return f": below its first {of} the tree is greedy, with CART's tests by an impurity or between bins"
     if audit.summary.algorithm == "optimal":
         return what_optimum_gives_up(audit)
-    if audit.n_samples != audit.n_fitted:
-        return ": it was fitted on others"
     if parameters.get("max_features") is not None:
         return f": columns were sampled (max_features is {parameters['max_features']})"
     if any(parameters.get("monotonic_cst") or ()):
@@ -1613,7 +1614,7 @@ def why_other(audit: Audit) -> str:
 
 
 def what_optimum_gives_up(audit: Audit) -> str:
-    """What the test of an optimal tree costs at its node, and what the tests below it make good."""
+    """What the test of an optimal tree costs at its node, its rank there, and what the tests below it make good."""
     tree, node, winner = audit.summary.model.trees[0], audit.node, audit.winner
     inside = np.zeros(tree.n_nodes, bool)
     inside[node] = True
@@ -1621,13 +1622,19 @@ def what_optimum_gives_up(audit: Audit) -> str:
         inside[below] = inside[tree.parent[below]]
     leaves = inside & tree.is_leaf
     children = tree.parent == node
-    paper, here, weight = paper_of(audit), float(tree.impurity[node]), float(tree.weight[node])
-    own = here - float((tree.weight[children] * tree.impurity[children]).sum()) / weight
-    at_end = float((tree.weight[leaves] * tree.impurity[leaves]).sum()) / weight
+    impurity = tree.impurity * (UNITS[audit.log_base] if audit.criterion == "entropy" else 1.0)
+    paper, here, weight = paper_of(audit), float(impurity[node]), float(tree.weight[node])
+    own = here - float((tree.weight[children] * impurity[children]).sum()) / weight
+    at_end = float((tree.weight[leaves] * impurity[leaves]).sum()) / weight
     best = winner.gain if winner is not None else 0.0
+    n_better = sum(row.gain > own + 1e-12 * here for row in audit.rows)
+    in_leaves = f"a loss of {paper.number(at_end)} per row in the leaves below"
+    if not n_better:
+        return f": it gains as much, and the optimal tree needs it for {in_leaves}"
+    ahead = f"{n_better} of the {len(audit.rows)} tests above {'gains' if n_better == 1 else 'gain'} more"
     return (
-        f": the optimal tree gives up {paper.number(best - own)} of gain here, for a loss of {paper.number(at_end)} "
-        f"per row in the leaves below, where the best test alone would leave {paper.number(here - best)}"
+        f": {ahead} than its {paper.number(max(own, 0.0))}. The optimal tree gives up {paper.number(best - own)} of "
+        f"gain here, for {in_leaves}, where the best test alone would leave {paper.number(here - best)}"
     )
 
 

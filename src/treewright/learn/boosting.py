@@ -28,7 +28,7 @@ from treewright.data.derived import is_derived
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError, ParameterError, setting
 from treewright.learn.boosting_members import Groups, Table, takes_derived, with_derived_columns, with_rows_of_levels
-from treewright.learn.boosting_params import AUTO, OF_EACH_ROUND, BoostingParams
+from treewright.learn.boosting_params import OF_EACH_ROUND, BoostingParams
 from treewright.learn.boosting_plan import Plan, Size, plan_of
 from treewright.learn.boosting_rounds import (
     base_scores,
@@ -45,6 +45,7 @@ from treewright.learn.boosting_rounds import (
 from treewright.learn.data_checks import is_constant, warn_of_odd_columns
 from treewright.learn.forest import refuse_other_table
 from treewright.learn.held_out import held_out, names_of, number_of_rows, parts_of, rows_one_by_one
+from treewright.learn.params import AUTO
 from treewright.learn.settings import refuse_changed, seed_of
 from treewright.learn.train import Trained, WarmStart, model_of, rows_elsewhere
 from treewright.model import Model

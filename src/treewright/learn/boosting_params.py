@@ -13,6 +13,7 @@ from treewright.data.memory import check_fits
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import ParameterError
 from treewright.learn.params import (
+    AUTO,
     CLASS_WEIGHT,
     FLAG,
     FUNCTION,
@@ -49,7 +50,6 @@ from treewright.learn.registry import BOOSTING
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
 
-AUTO = "auto"
 QUALITIES = ("fast", "balanced", "best")
 DEFAULT_LEAVES = 31
 

@@ -29,8 +29,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from treewright.boosting.rounds import ROUNDS_OF_LOOK
-from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, BoostingParams
-from treewright.learn.params import PLAN
+from treewright.learn.boosting_params import DEFAULT_LEAVES, BoostingParams
+from treewright.learn.params import AUTO, PLAN
 
 _ONE_MODEL: dict[str, Any] = {
     "n_estimators": 300,

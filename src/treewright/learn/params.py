@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 Task = Literal["classification", "regression"]
 _LARGEST = float(np.finfo(np.float64).max)
+AUTO = "auto"
 CLASSES: Task = "classification"
 NUMBERS: Task = "regression"
 
@@ -469,7 +470,7 @@ def parameters_of(kind: Any, task: Task = CLASSES) -> dict[str, Parameter]:
     return {
         name: dataclasses.replace(
             each,
-            rules=tuple(_for_task(rule, task) for rule in each.rules),
+            rules=tuple(dict.fromkeys(_for_task(rule, task) for rule in each.rules)),
             more=_for_task(each.more, task),
             kind=_for_task(each.kind, task),
         )

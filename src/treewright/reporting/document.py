@@ -34,7 +34,7 @@ from treewright.reporting.ensemble import contributions_part, ensemble_part, exa
 from treewright.reporting.findings import findings_of
 from treewright.reporting.pruning import pruning_part
 from treewright.reporting.quality import quality_parts
-from treewright.reporting.tree import examples_part, tree_with_test_rows
+from treewright.reporting.tree import examples_part, proof_part, tree_with_test_rows
 from treewright.show.page import tree as page_tree
 from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
 from treewright.show.page.render import amount, plain, render
@@ -276,6 +276,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         text=model.show(),
         tree=tree,
         version=__version__,
+        proof=proof_part(data.model) if single else None,
         pruning=made("pruning", pruning_part, data, options),
         quality=quality,
         data=made("columns", columns_part, data, options),

@@ -50,7 +50,8 @@ from treewright.show.page.parts import Matrix, PrunerPart, PruningPart, TreePart
 from treewright.show.page.tree import MAX_NODES, tree_part
 from treewright.trees.arrays import Tree, unfolded
 from treewright.trees.edit import collapse
-from treewright.trees.summary import cuts_of, pruning_text
+from treewright.trees.facts import cuts_of
+from treewright.trees.summary import pruning_text
 from treewright.trees.threshold import COST, cost_by_class
 
 MAX_STEPS = 400
@@ -389,7 +390,7 @@ def notes_on_weights(stands_for: float, n_judged: int) -> list[str]:
 def notes_on_fit(data: ReportData) -> list[str]:
     """Notes about prunings before the path begins, and about class weights."""
     model, notes = data.model, []
-    cuts = [pruning_text(entry) for entry in cuts_of(model)]
+    cuts = [pruning_text(entry) for entry in cuts_of(model.facts)]
     if cuts:
         notes.append(f"The tree is already pruned: {', then '.join(cuts)}. The path begins with the pruned tree.")
     if data.target.shape[1] > 1:

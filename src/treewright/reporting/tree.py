@@ -6,7 +6,7 @@ that the estimator kept, or the test rows if they are the same. Other rows would
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,16 +19,28 @@ from treewright.explain.counterfactual import levels_of, scales_of_rows
 from treewright.explain.rules import OutcomeWriter
 from treewright.reporting.data import Options, ReportData, kept_rows
 from treewright.reporting.tested_columns import with_tested_columns
-from treewright.show.page.parts import CandidatePart, ExampleRow, ExamplesPart, NodePart, SupportPart, TreePart
+from treewright.show.page.parts import (
+    CandidatePart,
+    ExampleRow,
+    ExamplesPart,
+    NodePart,
+    ProofPart,
+    SupportPart,
+    TreePart,
+)
 from treewright.show.page.render import amount
 from treewright.show.page.tree import NAME_WIDTH
 from treewright.show.prediction import predictions_made
-from treewright.trees.summary import TreeSummary, summarize
+from treewright.trees.data import ModelData
+from treewright.trees.facts import gap_of, proof_of, search_of
+from treewright.trees.summary import TreeSummary, counted, summarize
 from treewright.trees.tests import bounds_below
 from treewright.trees.writing import escape_controls, shorten
 
 N_CELLS = 12
 MAX_AUDITS, MAX_CANDIDATES = 31, 6
+WORDS_WIDTH = 160  # of what is proved
+_ROUNDING = 1e-9  # of a loss that is shown
 # An audit takes about half a microsecond per cell, as much per level as per hundred cells, per column as per thousand,
 # and for four pairs of levels as much as for one cell (every cut is beside every level: 30,000 took 100 seconds): two
 # seconds in all.
@@ -43,6 +55,40 @@ LEVEL = 0.95
 MAX_LEVELS, MAX_ABSENT = 60_000, 20_000
 # Cells of examples: of a wide table there are fewer rows, so that the page can be sent.
 MAX_CELLS = 20_000
+
+
+def proof_part(model: ModelData) -> ProofPart | None:
+    """What is proved of an optimal tree; None for other trees, and if it was changed after the search."""
+    found = search_of(model.facts)
+    if found is None:
+        return None
+    parameters, n_leaves = model.facts.get("parameters", {}), model.trees[0].n_leaves
+    greedy, leaves = found.get("greedy_objective"), found.get("greedy_leaves")
+    words = shorten(escape_controls(proof_of(model.facts)), WORDS_WIDTH)
+    return ProofPart(
+        words=f"{words[:1].upper()}{words[1:]}.",
+        lost=_lost(found, n_leaves) if greedy is not None and leaves is not None else "",
+        price=float(parameters.get("ccp_alpha", 0.0)),
+        objective=float(found["objective"]),
+        n_leaves=n_leaves,
+        greedy_objective=greedy,
+        greedy_leaves=leaves,
+        lower_bound=float(found["lower_bound"]),
+        gap=gap_of(found),
+        n_solved=found.get("n_solved"),
+    )
+
+
+def _lost(found: Mapping[str, Any], n_leaves: int) -> str:
+    """What the greedy tree loses."""
+    objective, greedy, leaves = found["objective"], found["greedy_objective"], found["greedy_leaves"]
+    if greedy - objective > _ROUNDING * greedy:
+        more = f" ({100.0 * (greedy / objective - 1.0):.0f} %)" if objective > 0.0 else ""
+        return f"The best tree of CART within the same limits loses {amount(greedy - objective)} more{more}."
+    if leaves > n_leaves:
+        more = counted(leaves - n_leaves, "more leaf", "more leaves")
+        return f"The best tree of CART within the same limits needs {more} for the same loss."
+    return "CART within the same limits finds the same loss."
 
 
 def tree_with_test_rows(part: TreePart, data: ReportData, *, audited: bool = True) -> TreePart:

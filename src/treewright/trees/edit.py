@@ -30,10 +30,10 @@ from treewright.core.jit import kernel
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.trees.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, SURROGATE_FIELDS, Tree
+from treewright.trees.facts import BY_HAND
 from treewright.trees.wording import BETWEEN
 from treewright.trees.writing import escape_controls, shorten, written_amount, written_level, written_set
 
-BY_HAND = "workbench"  # the name of the fact
 WIDTH = 200
 MOST_WORDS = 4  # the most levels and branches in a line of the log
 MOST_DIGITS = 9  # of a branch in a path

@@ -17,6 +17,7 @@ from treewright.trees.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.trees.data import ModelData
 from treewright.trees.wording import NodeTest, describe
 
+BY_HAND = "workbench"  # the name of the fact of a tree that was grown by hand
 # The node-by-node grower lists the candidates of their nodes.
 SEARCHED = ("cart", "id3", "c45", "chaid", "optimal")
 # Forests whose nodes sample columns, on bins or with random cuts.
@@ -100,6 +101,23 @@ def has_best_order(model: ModelData) -> bool:
     return one_number and model.facts.get("criterion") in ORDERED_CRITERIA[model.task]
 
 
+def cuts_of(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The prunings that pruned at least one node, first to last.
+
+    The facts may come from a file: entries that are not of a pruning are left out.
+    """
+    stated = facts.get("pruning")
+    entries = stated if isinstance(stated, list | tuple) else ()
+    return [one for one in entries if isinstance(one, Mapping) and isinstance(one.get("cuts"), int) and one["cuts"] > 0]
+
+
+def search_of(facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What the search of an optimal tree found; None for other trees, and if the tree was pruned or changed by hand."""
+    found = facts.get("optimal")
+    is_known = isinstance(found, Mapping) and {"objective", "lower_bound", "is_proven"} <= found.keys()
+    return found if is_known and not cuts_of(facts) and BY_HAND not in facts else None
+
+
 def gap_of(found: Mapping[str, Any]) -> float:
     """Share of an optimal tree's objective by which it may be above the least one of all trees, 0 to 1."""
     if (found["is_proven"] and not found.get("greedy_below")) or found["objective"] <= 0.0:
@@ -116,28 +134,33 @@ def proof_of(facts: Mapping[str, Any]) -> str:
     'not proven: the least loss is at most 25.0 % smaller (stopped by max_search=9)'
     >>> proof_of({"optimal": {"objective": 0.2, "lower_bound": 0.0, "is_proven": True, "greedy_below": 2}})
     'proven optimal in its first 2 levels, greedy below'
+    >>> smallest = {"objective": "smallest", "max_depth": None}
+    >>> proof_of({"optimal": {"objective": 5.0, "lower_bound": 5.0, "is_proven": True}, "parameters": smallest})
+    'proven: no consistent tree has fewer than 5 leaves'
     """
-    found, parameters = facts.get("optimal"), facts.get("parameters", {})
-    if (
-        not isinstance(found, Mapping)
-        or facts.get("pruning")
-        or not {"objective", "lower_bound", "is_proven"} <= found.keys()
-    ):
+    found, parameters = search_of(facts), facts.get("parameters", {})
+    if found is None:
         return ""
-    searched = found.get("searched")
-    over = f" over {searched}" if searched else ""
+    is_smallest = parameters.get("objective") == "smallest"
+    sizes = (("max_depth", "of depth {}"), ("max_leaf_nodes", "with {} leaves"))[: 1 if is_smallest else 2]
+    limits = [form.format(parameters[name]) for name, form in sizes if parameters.get(name) is not None]
+    if found.get("searched"):
+        limits.append(f"over {found['searched']}")
+    of = "".join(f" {limit}" for limit in limits)
     stopped = f" (stopped by {found['stopped']})" if found.get("stopped") else ""
+    if is_smallest:
+        if found["is_proven"]:
+            return f"proven: no consistent tree{of} has fewer than {found['objective']:.0f} leaves"
+        return f"not proven: a consistent tree{of} has at least {found['lower_bound']:.0f} leaves{stopped}"
     if found.get("greedy_below"):
-        levels = found["greedy_below"]
+        levels, over = found["greedy_below"], f" over {found['searched']}" if found.get("searched") else ""
         of = f"in its first {levels} levels" if levels > 1 else "in its first level"
         return f"{'' if found['is_proven'] else 'not '}proven optimal {of}{over}, greedy below{stopped}"
     if found["is_proven"]:
-        sizes = (("max_depth", "of depth {}"), ("max_leaf_nodes", "with {} leaves"))
-        of = " ".join(form.format(parameters[name]) for name, form in sizes if parameters.get(name) is not None)
         price = " (with the price of its leaves)" if parameters.get("ccp_alpha") else ""
-        return f"proven: no tree{' ' * bool(of)}{of}{over} has a smaller loss{price}"
-    gap = gap_of(found)
-    return f"not proven: the least loss is at most {100.0 * gap:.1f} % smaller{stopped}"
+        fewer = f"; perhaps one with fewer leaves has the same{stopped}" if stopped else ""
+        return f"proven: no tree{of} has a smaller loss{price}{fewer}"
+    return f"not proven: the least loss is at most {100.0 * gap_of(found):.1f} % smaller{stopped}"
 
 
 class Form(NamedTuple):
@@ -241,6 +264,8 @@ PROOF = {
     "n_solved": INTEGER,
     "stopped": TEXT,
     "searched": TEXT,
+    "greedy_objective": NUMBER,
+    "greedy_leaves": INTEGER,
 }
 
 

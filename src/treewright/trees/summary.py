@@ -16,8 +16,8 @@ from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
 from treewright.trees.arrays import Tree, children, depth_of_tree, path_to
 from treewright.trees.data import ModelData
-from treewright.trees.edit import BY_HAND, Mark, marks_of
-from treewright.trees.facts import GRADIENT_BOOSTING, node_test, proof_of
+from treewright.trees.edit import Mark, marks_of
+from treewright.trees.facts import BY_HAND, GRADIENT_BOOSTING, cuts_of, node_test, proof_of
 from treewright.trees.wording import NodeTest, Surrogate, surrogates_of
 from treewright.trees.writing import escape_controls, shorten, written_level, written_name
 
@@ -103,7 +103,7 @@ class TreeSummary:
     @property
     def prunings(self) -> str:
         """The pruners applied to the tree, first to last; empty if there were none."""
-        texts = ", then by ".join(pruning_text(entry) for entry in cuts_of(self.model))
+        texts = ", then by ".join(pruning_text(entry) for entry in cuts_of(self.model.facts))
         return f"pruned by {texts}" if texts else ""
 
     @property
@@ -222,16 +222,6 @@ def written_labels(labels: np.ndarray) -> tuple[str, ...]:
     # tolist() turns nanoseconds into bare integers.
     held = [str(label) for label in labels] if labels.dtype.kind in "mM" else labels.tolist()
     return tuple(written_level(label) for label in held)
-
-
-def cuts_of(model: ModelData) -> list[Mapping[str, Any]]:
-    """The prunings in a model's facts that pruned at least one node, first to last.
-
-    The model may come from a file: entries that are not of a pruning are left out.
-    """
-    stated = model.facts.get("pruning")
-    entries = stated if isinstance(stated, list | tuple) else ()
-    return [one for one in entries if isinstance(one, Mapping) and isinstance(one.get("cuts"), int) and one["cuts"] > 0]
 
 
 def pruning_text(entry: Mapping[str, Any]) -> str:

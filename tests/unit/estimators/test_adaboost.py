@@ -351,3 +351,13 @@ def test_one_step_of_the_base_may_be_traced():
     est = AdaBoostClassifier(tw.DecisionTreeClassifier(max_depth=1, grow_trace=True), n_estimators=2).fit(X, LABELS)
 
     assert len(est.estimators_[1].trace_) == 1
+
+
+def test_an_optimal_tree_as_base_has_the_least_error_of_every_round():
+    codes = (LABELS != "mid").astype(int)
+    greedy = AdaBoostClassifier(tw.DecisionTreeClassifier(max_depth=2), n_estimators=4).fit(X, codes)
+    est = AdaBoostClassifier(tw.OptimalTreeClassifier(max_depth=2), n_estimators=4).fit(X, codes)
+
+    assert [member.objective_ for member in est.estimators_] == pytest.approx(est.estimator_errors_.tolist())
+    assert all(member.proven_ for member in est.estimators_)
+    assert est.estimator_errors_[0] <= greedy.estimator_errors_[0]

@@ -17,7 +17,7 @@ import treewright as tw
 from treewright.core.progress import listen
 from treewright.evaluation.tuning import Candidate, _chosen
 from treewright.exceptions import DataError, DataWarning, ParameterError, TooLargeError
-from treewright.model_selection import tune
+from treewright.model_selection import compare, tune
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[::3], Y[::3]
@@ -273,6 +273,26 @@ def test_errors_are_printed_as_what_they_are():
     assert str(tuned).startswith("mean_absolute_error")
     assert "-" not in str(tuned)
     assert repr(tuned) == str(tuned)
+
+
+def test_depth_and_price_of_an_optimal_tree_are_chosen_within_the_folds_of_a_comparison():
+    random = np.random.default_rng(0)
+    switches = random.integers(0, 2, (200, 2))
+    table = np.column_stack([switches, random.normal(size=(200, 2))])
+    light = switches[:, 0] ^ switches[:, 1] ^ (random.random(200) < 0.1)
+    grid = {"max_depth": [1, 2, 3], "ccp_alpha": [0.0, 0.02]}
+    est = tw.OptimalTreeClassifier(max_search=50)
+
+    tuned = tune(est, table, light, grid, cv=3)
+    compared = compare(
+        {"stump": tw.OptimalTreeClassifier(max_depth=1), "inner": GridSearchCV(est, grid, cv=3)}, table, light, cv=3
+    )
+
+    # Two switches need two levels; at three a price keeps the noise out.
+    means = {(one.parameters["max_depth"], one.parameters["ccp_alpha"]): one.mean for one in tuned}
+    assert means[2, 0.0] == means[2, 0.02] == means[3, 0.02] > means[3, 0.0] > means[1, 0.0]
+    assert (tuned.best_parameters["max_depth"], tuned.estimator.get_n_leaves()) == (2, 4)
+    assert compared["inner"].mean > compared["stump"].mean + 0.2
 
 
 @pytest.mark.parametrize("method", ["grid", "halving"])

@@ -448,11 +448,17 @@ def test_attributes_keep_their_old_names_for_one_version_with_a_warning() -> Non
             assert getattr(held, old) == value
 
 
+SWITCHES = [[0, 0, 5], [0, 1, 1], [1, 0, 2], [1, 1, 3], [0, 0, 1], [1, 1, 7]]
+LAMP = ["no", "yes", "yes", "no", "no", "no"]
+
+
 def test_an_optimal_tree_says_what_its_test_costs_and_what_follows():
-    X = [[0, 0, 5], [0, 1, 1], [1, 0, 2], [1, 1, 3], [0, 0, 1], [1, 1, 7]]
-    est = tw.OptimalTreeClassifier(max_depth=2).fit(X, ["no", "yes", "yes", "no", "no", "no"])
+    est = tw.OptimalTreeClassifier(max_depth=2).fit(SWITCHES, LAMP)
     # Two of six are yes; x2 <= 2.5 leaves one error (1/6), x0 alone leaves two (2/6): 1/6 of gain is given up.
-    said = "gives up 0.167 of gain here, for a loss of 0.000 per row in the leaves below"
+    said = (
+        "1 of the 3 tests above gains more than its 0.000. The optimal tree gives up 0.167 of gain here, for a loss of "
+        "0.000 per row in the leaves below, where the best test alone would leave 0.167."
+    )
     assert said in str(est.audit(0)), est.audit(0)
 
 
@@ -461,7 +467,36 @@ def test_below_the_searched_levels_an_optimal_tree_is_said_to_be_greedy():
     X = rng.normal(size=(600, 4))
     y = X[:, 0] * X[:, 1] + rng.normal(size=600) * 0.3 > 0
     est = tw.OptimalTreeClassifier(max_depth=4, optimal_depth=1).fit(X, y)
-    assert "the optimal tree gives up" in str(est.audit(0))
+    assert "The optimal tree gives up" in str(est.audit(0))
     below = [str(est.audit(int(at))) for at in np.flatnonzero(~est.tree_.is_leaf)[1:]]
     assert any("below its first level the tree is greedy" in each for each in below)
     assert not any("gives up" in each for each in below)
+
+
+def test_what_an_optimal_test_costs_has_the_unit_of_the_table():
+    est = tw.OptimalTreeClassifier(max_depth=2, criterion="entropy").fit(SWITCHES, LAMP)
+    for log_base, unit in ((2, 1.0), ("e", math.log(2))):
+        audit = est.audit(0, log_base=log_base, digits=5)
+        left = entropy(LAMP) * unit - audit.winner.gain
+        assert f"the best test alone would leave {left:.5f}." in str(audit)
+        assert f"gives up {audit.winner.gain:.5f} of gain here" in str(audit)
+
+
+def test_an_optimal_test_that_gains_as_much_as_the_best_gives_nothing_up():
+    states = [[hour, left, right] for hour in (0, 1) for left in (0, 1) for right in (0, 1)]
+    est = tw.OptimalTreeClassifier(max_depth=2).fit(states, [left ^ right for _, left, right in states])
+    # No column gains anything: the hour is the first of them, and of no use.
+    said = "it gains as much, and the optimal tree needs it for a loss of 0.000 per row in the leaves below."
+    assert str(est.audit(0)).endswith(said)
+
+
+def test_on_other_rows_an_optimal_test_gives_nothing_up_that_could_be_counted():
+    est = tw.OptimalTreeClassifier(max_depth=2).fit(SWITCHES, LAMP)
+    text = str(est.audit(0, SWITCHES[1:], LAMP[1:]))
+    assert "which is not the best test of these rows: it was fitted on others." in text
+
+
+def test_the_audit_of_a_loaded_optimal_tree_is_that_of_the_estimator(tmp_path):
+    est = tw.OptimalTreeClassifier(max_depth=2).fit(SWITCHES, LAMP)
+    est.save(tmp_path / "m.tw")
+    assert str(tw.load(tmp_path / "m.tw").audit(SWITCHES, LAMP)) == str(est.audit(0))

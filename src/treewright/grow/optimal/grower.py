@@ -1,7 +1,7 @@
 """Optimal trees. In: rows, a loss, limits, trees that are known. Out: ``Optimal``: the tree, and what is proved of it.
 
 branching_of     a known tree as the search has trees, pruned by the objective: the incumbent at the start
-Search.run       the best tree, or the best so far
+Search.run       the best tree, or the best so far; SmallestSearch.run: the smallest consistent one
 plan_of          its tests
 tree_of          the tree that the rows make of them
 """
@@ -18,8 +18,9 @@ from treewright.grow.by_node.grower import candidate_of
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.plan import LEAF, Plan, tree_of
 from treewright.grow.by_node.search import Policy
+from treewright.grow.optimal.consistent import SmallestSearch
 from treewright.grow.optimal.lookahead import Lookahead
-from treewright.grow.optimal.losses import Loss, weight_of
+from treewright.grow.optimal.losses import Loss, class_loss, weight_of
 from treewright.grow.optimal.pairs import INF, sum_rows
 from treewright.grow.optimal.search import Branching, Found, Limits, Search
 from treewright.grow.optimal.space import Space
@@ -28,11 +29,15 @@ from treewright.trees.arrays import Tree
 
 @dataclass(frozen=True, eq=False)
 class Optimal:
-    """A tree, what the search found, the objective of the best tree that was known before, and the price of a leaf."""
+    """A tree, what the search found, and the price of a leaf.
+
+    ``start``, ``start_leaves``: the objective and the leaves of the best tree that was known before.
+    """
 
     tree: Tree
     found: Found
     start: int
+    start_leaves: int
     price: int
 
 
@@ -53,19 +58,57 @@ def grow_optimal(
     """
     start: Branching | None = None
     value, trees = INF, iter(known)
-    for tree in islice(trees, 1):
-        start, value = branching_of(space, loss, tree, limits)
+    for cart in islice(trees, 1):
+        start, value = branching_of(space, loss, cart, limits)
     if limits.optimal_depth is None or not space.features:  # without tests there is nothing below the root
         found = Search(space, loss, limits, has_subsets).run(start, value)
     else:
         found = Lookahead(space, loss, limits, has_subsets, limits.optimal_depth).run(start, value)
     if found.lower < found.objective or not is_whole:
-        for tree in trees:
-            branching, objective = branching_of(space, loss, tree, limits)
+        for cart in trees:
+            branching, objective = branching_of(space, loss, cart, limits)
             if objective < found.objective:
                 found = replace(found, tree=branching, objective=objective, lower=min(found.lower, objective))
     root = all_instances(space.problem, is_sorted=False)
-    return Optimal(tree_of(space.problem, policy, root, plan_of(space, found.tree)), found, value, limits.price)
+    tree = tree_of(space.problem, policy, root, plan_of(space, found.tree))
+    return Optimal(tree, found, value, _n_leaves(start), limits.price)
+
+
+def _n_leaves(tree: Branching | None) -> int:
+    waiting, n = [tree], 0
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            n += 1
+        else:
+            waiting += [node.left, node.right]
+    return n
+
+
+def grow_smallest(
+    space: Space, policy: Policy, labels: np.ndarray, n_classes: int, limits: Limits, known: Iterable[Tree]
+) -> Optimal:
+    """The consistent tree with the fewest leaves, which are its objective: ``INF`` if none was found within the limits.
+
+    Parameters
+    ----------
+    labels : int[n]
+        Classes of the rows, without contradictions.
+    known : iterable of Tree
+        Grown on the same rows within the same limits; those that are not consistent are ignored.
+    """
+    loss, _ = class_loss(labels, n_classes, None, "misclassification")
+    start: Branching | None = None
+    value = int(loss.largest.min())  # an error costs more than any number of leaves: from here on a tree has errors
+    is_known = False
+    for tree in known:
+        branching, n_leaves = branching_of(space, loss, tree, Limits(limits.max_depth, limits.max_leaves, price=1))
+        if n_leaves < value:
+            start, value, is_known = branching, n_leaves, True
+    first = value if is_known else INF
+    found = SmallestSearch(space, labels, limits, n_classes == 2).run(start, first)
+    tree = tree_of(space.problem, policy, all_instances(space.problem, is_sorted=False), plan_of(space, found.tree))
+    return Optimal(tree, found, first, first, 0)
 
 
 def branching_of(space: Space, loss: Loss, tree: Tree, limits: Limits) -> tuple[Branching | None, int]:

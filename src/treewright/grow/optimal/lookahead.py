@@ -111,6 +111,7 @@ class Lookahead:
         self.has_floors = bool(self.floors.any())
         self.root = self._part(np.arange(n, dtype=np.int32), np.packbits(np.ones(n, bool)))
         self.root.histogram = self._counted(self.root.rows)
+        self.lower = self.root.floor + self.rules.price
         self.best = replace(self._known_of(self.root, levels))
 
     def run(self, start: Branching | None, value: int) -> Found:
@@ -119,10 +120,9 @@ class Lookahead:
             self._search()
         except KeyboardInterrupt as end:
             self.stopped = why_stopped(end)
-        lower = self.root.floor + self.rules.price
         if self.best.value < value:
             value, start = self.best.value, self._tree(self.root, self.best.tests, self.levels)
-        return Found(start, value, min(lower, value), self.n_solved, self.stopped)
+        return Found(start, value, min(self.lower, value), self.n_solved, self.stopped)
 
     def _search(self) -> None:
         budget, every = 1, len(self.bins.tests) ** self.levels
@@ -193,6 +193,8 @@ class Lookahead:
             self.stopped = why_stopped(end)
         else:
             self.n_solved += 1
+            if self.limits.listen is not None:
+                self.limits.listen(self.n_solved, self.best.value, min(self.lower, self.best.value))
 
     def _known_of(self, part: Part, levels: int) -> Known:
         """What is known of some rows: at first their objective as a leaf, and the order of their tests."""

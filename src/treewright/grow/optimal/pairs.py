@@ -9,7 +9,9 @@ cut of an ordered column:
 - `_sweep` tries every cut, for two classes and losses that are linear in their weights. The classes of a stump's leaves
   are two fixed ones, so that its loss is a prefix sum over a column plus a constant: a tree of (sum, least and largest
   prefix sum) over the ranks of each column holds the best stump while rows move from one side to the other, in
-  log2(rows) steps each.
+  log2(rows) steps each. The cuts of a column are divided into *stretches* of as many rows of the table each, and a
+  stretch keeps a lower bound of its cuts' objectives: like rows inherit it, and sweep only the stretches that may hold
+  a better tree.
 
 With a limit of rows or weight per leaf a part of some rows can have a larger objective than the rows themselves. Bounds
 then use the *relaxed* objective, which has no such limit.
@@ -29,6 +31,8 @@ from treewright.grow.optimal.space import Cells
 INF = 2**61  # of objectives: the sum of two is an int64
 CUT, ONE_LEVEL, WITH_MISSING, FIRST_LEVELS = range(4)  # kinds of test
 _FEW_CUTS = 24  # so many are tried one by one: a sweep takes as long
+STRETCHES = 32  # of the cuts of a column
+_GAP = 8  # a stretch of no interest is swept along if it has less than this part of the rows: to begin anew costs more
 
 
 @struct
@@ -66,9 +70,15 @@ class Scratch(NamedTuple):
     moved: np.ndarray  # int64[n + 1]: largest losses of the first rows of an order
     stack: np.ndarray  # int64[n + 2, 6]: intervals of cuts that are not yet tried
     best: np.ndarray  # int64[2, n + 1]: the best stump of each side of each cut
-    places: np.ndarray  # int32[n]: ranks among the rows of a node
+    alone: np.ndarray  # int64[2, 2, n + 1]: the loss of each side of each cut, as one leaf of either class
+    costs: np.ndarray  # int64[n]: of predicting the first class, less that of predicting the second
+    places: np.ndarray  # int32[q, n]: see ``_place_rows``
+    n_places: np.ndarray  # int64[q]
     tree: np.ndarray  # int64[2 * size, 6]: see ``_move_in_trees``
     tried: np.ndarray  # uint8[q + r]: root columns
+    least: np.ndarray  # int64[q + r]: the least floor of each
+    bounds: np.ndarray  # int32[q, STRETCHES + 1]: ranks at which the stretches of each ordered column begin
+    ends: np.ndarray  # int64[2, STRETCHES + 1]: rows before the first cut of each stretch, and before its first rank
 
 
 def scratch_of(cells: Cells, loss: Loss) -> Scratch:
@@ -92,10 +102,24 @@ def scratch_of(cells: Cells, loss: Loss) -> Scratch:
         moved=np.zeros(n + 1, np.int64),
         stack=np.zeros((n + 2, 6), np.int64),
         best=np.zeros((2, n + 1 if can_sweep else 0), np.int64),
-        places=np.zeros(n if can_sweep else 0, np.int32),
+        alone=np.zeros((2, 2, n + 1 if can_sweep else 0), np.int64),
+        costs=np.where(loss.labels == 0, -loss.weights * loss.costs[0, 1], loss.weights * loss.costs[1, 0])
+        if can_sweep
+        else np.zeros(0, np.int64),
+        places=np.zeros((len(cells.ranks), n) if can_sweep else (0, 0), np.int32),
+        n_places=np.zeros(len(cells.ranks), np.int64),
         tree=np.zeros((max(2 * size, levels) if can_sweep else 0, 6), np.int64),
         tried=np.zeros(len(cells.ranks) + len(cells.codes), np.uint8),
+        least=np.zeros(len(cells.ranks) + len(cells.codes), np.int64),
+        bounds=_stretches_of(cells.ranks),
+        ends=np.zeros((2, STRETCHES + 1), np.int64),
     )
+
+
+def _stretches_of(ranks: np.ndarray) -> np.ndarray:
+    """int32[q, STRETCHES + 1]: ranks that divide the rows of each column, and one that is above all."""
+    at = np.arange(STRETCHES) * ranks.shape[1] // STRETCHES
+    return np.concatenate([np.sort(ranks, axis=1)[:, at], ranks.max(axis=1, initial=0)[:, None] + 1], axis=1)
 
 
 @inner_kernel
@@ -405,72 +429,141 @@ def _move_in_trees(tree, at, cost):
 
 
 @inner_kernel
-def _plant(loss, order, ranks, scratch):
-    """Rank the rows of a column among themselves, and make the trees of no row and of all rows; returns their size."""
-    places, tree = scratch.places, scratch.tree
-    place = -1
-    for i in range(order.shape[0]):
-        if i == 0 or ranks[order[i]] != ranks[order[i - 1]]:
-            place += 1
-        places[order[i]] = place
+def _place_rows(cells, loss, orders, scratch):
+    """Number the rows of a node in each column's order; the rows between two changes of class have one number.
+
+    A sum of prefixes that all have the same sign is least or largest at an end of them.
+    """
+    m = orders.shape[1]
+    for j in range(cells.ranks.shape[0]):
+        order, ranks, places = orders[j], cells.ranks[j], scratch.places[j]
+        place, last, i = -1, -1, 0
+        while i < m:
+            label, end = loss.labels[order[i]], i + 1
+            while end < m and ranks[order[end]] == ranks[order[i]]:
+                if loss.labels[order[end]] != label:
+                    label = np.int32(-1)
+                end += 1
+            if label < 0 or label != last:
+                place += 1
+            last = label
+            while i < end:
+                places[order[i]] = place
+                i += 1
+        scratch.n_places[j] = place + 1
+
+
+@inner_kernel
+def _plant(rows, place, scratch):
+    """Make the trees of both sides of a column; returns their size."""
+    tree, side, costs, places = scratch.tree, scratch.side, scratch.costs, scratch.places[place]
     size = 1
-    while size <= place:
+    while size < scratch.n_places[place]:
         size *= 2
-    tree[1 : 2 * size, :] = 0
-    for i in range(order.shape[0]):
-        row = order[i]
-        tree[size + places[row], 3] += signed_cost(loss, row)
+    tree[size : 2 * size, :] = 0
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        tree[size + places[row], 3 * side[row]] += costs[row]
     for at in range(size, 2 * size):
-        tree[at, 4] = tree[at, 3]
-        tree[at, 5] = tree[at, 3]
+        for s in range(0, 6, 3):
+            tree[at, s + 1] = tree[at, s]
+            tree[at, s + 2] = tree[at, s]
     for at in range(size - 1, 0, -1):
         left, right = 2 * at, 2 * at + 1
-        before = tree[left, 3]
-        tree[at, 3] = before + tree[right, 3]
-        tree[at, 4] = min(tree[left, 4], before + tree[right, 4])
-        tree[at, 5] = max(tree[left, 5], before + tree[right, 5])
+        for s in range(0, 6, 3):
+            before = tree[left, s]
+            tree[at, s] = before + tree[right, s]
+            tree[at, s + 1] = min(tree[left, s + 1], before + tree[right, s + 1])
+            tree[at, s + 2] = max(tree[left, s + 2], before + tree[right, s + 2])
     return size
 
 
 @inner_kernel
-def signed_cost(loss, row):
-    """The cost of predicting the first of two classes for a row, less that of predicting the second."""
-    if loss.labels[row] == 0:
-        return -loss.weights[row] * loss.costs[0, 1]
-    return loss.weights[row] * loss.costs[1, 0]
+def _rows_below(order, ranks, rank):
+    """How many rows of an order have a smaller rank."""
+    lo, hi = 0, order.shape[0]
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if ranks[order[middle]] < rank:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
 
 
 @inner_kernel
-def _sweep(cells, loss, rules, orders, scratch, max_leaves, best, j):
-    """Try all root cuts of an ordered column, each with the best stumps of both sides; two classes, no limits."""
+def _sweep(cells, loss, rules, orders, scratch, max_leaves, best, j, floors, trivial):
+    """Try root cuts of an ordered column, each with the best stumps of both sides; two classes, no limits.
+
+    ``floors`` int64[STRETCHES], INOUT: only stretches whose floor is less than the best are swept. A cut with all rows
+    on one side counts as ``trivial``: rows that are not here may be on the other.
+    """
+    m = orders.shape[1]
+    order, ranks, bounds, ends = orders[j], cells.ranks[j], scratch.bounds[j], scratch.ends
+    for c in range(STRETCHES + 1):
+        ends[0, c] = _rows_below(order, ranks, bounds[c] + 1)
+        ends[1, c] = _rows_below(order, ranks, bounds[c])
+    c = 0
+    while c < STRETCHES:
+        if floors[c] >= best[0]:
+            c += 1
+            continue
+        last = c  # of the stretches that are swept together
+        after = c + 1
+        while after < STRETCHES and ends[1, after] - ends[1, last + 1] <= m // _GAP:
+            if floors[after] < best[0]:
+                last = after
+            after += 1
+        _sweep_between(
+            cells, loss, rules, orders, scratch, max_leaves, best, j, max(ends[0, c], 1), min(ends[1, last + 1], m - 1)
+        )
+        values = scratch.best[0]
+        while c <= last:
+            least = trivial if ends[0, c] == 0 or ends[1, c + 1] == m else INF
+            for cut in range(max(ends[0, c], 1), min(ends[1, c + 1], m - 1) + 1):
+                least = min(least, values[cut])
+            floors[c] = max(floors[c], least)
+            c += 1
+
+
+@inner_kernel
+def _sweep_between(cells, loss, rules, orders, scratch, max_leaves, best, j, lo, hi):
+    """Try the root cuts with ``lo`` to ``hi`` rows on the left; their objectives into ``scratch.best[0]``."""
     q, m = cells.ranks.shape[0], orders.shape[1]
-    order, ranks, tree, places = orders[j], cells.ranks[j], scratch.tree, scratch.places
-    totals, of_sides = scratch.totals, scratch.best
-    of_sides[:, : m + 1] = INF
-    to_first, to_second = loss.costs[1, 0], loss.costs[0, 1]
+    order, ranks, tree, costs = orders[j], cells.ranks[j], scratch.tree, scratch.costs
+    totals, of_sides, alone = scratch.totals, scratch.best, scratch.alone
+    if lo > hi:
+        return
+    totals[:] = 0
+    for i in range(m):
+        scratch.side[order[i]] = i >= lo
+        add_row(loss, totals[0 if i < lo else 1], order[i], 1)
+    for cut in range(lo, hi + 1):
+        if cut > lo:
+            add_row(loss, totals[0], order[cut - 1], 1)
+            add_row(loss, totals[1], order[cut - 1], -1)
+        for s in range(2):
+            of_sides[s, cut] = INF
+            alone[s, 0, cut] = totals[s, 1] * loss.costs[1, 0]
+            alone[s, 1, cut] = totals[s, 0] * loss.costs[0, 1]
     for other in range(q + cells.codes.shape[0]):
         is_ordered, size = other < q, 0
         if is_ordered:
             if ranks_alike(orders[other], cells.ranks[other]):
                 continue
-            size = _plant(loss, orders[other], cells.ranks[other], scratch)
+            size = _plant(orders[q], other, scratch)
         else:
-            _plant_levels(cells, loss, orders[q], scratch, other - q)
-        totals[:] = 0
-        for i in range(m):
-            add_row(loss, totals[1], order[i], 1)
-        for i in range(m - 1):
-            row = order[i]
-            add_row(loss, totals[0], row, 1)
-            add_row(loss, totals[1], row, -1)
-            cost = signed_cost(loss, row)
-            if is_ordered:
-                _move_in_trees(tree, size + places[row], cost)
-            else:
-                code = cells.codes[other - q, row]
-                tree[code, 0] += cost
-                tree[code, 3] -= cost
-            if ranks[row] == ranks[order[i + 1]]:
+            _plant_levels(cells, orders[q], scratch, other - q)
+        for cut in range(lo, hi + 1):
+            row = order[cut - 1]
+            if cut > lo:
+                if is_ordered:
+                    _move_in_trees(tree, size + scratch.places[other, row], costs[row])
+                else:
+                    code = cells.codes[other - q, row]
+                    tree[code, 0] += costs[row]
+                    tree[code, 3] -= costs[row]
+            if ranks[row] == ranks[order[cut]]:
                 continue
             for s in range(2):
                 if is_ordered:
@@ -478,27 +571,22 @@ def _sweep(cells, loss, rules, orders, scratch, max_leaves, best, j):
                 else:
                     least, largest = _extremes_of_levels(cells, tree, other - q, 3 * s)
                 # Left of the stump's cut the first class, right of it the second; or the other way round.
-                value = min(totals[s, 0] * to_second + least, totals[s, 1] * to_first - largest)
-                of_sides[s, i + 1] = min(of_sides[s, i + 1], value)
-    totals[:] = 0
-    for i in range(m):
-        add_row(loss, totals[1], order[i], 1)
-    for i in range(m - 1):
-        add_row(loss, totals[0], order[i], 1)
-        add_row(loss, totals[1], order[i], -1)
-        if ranks[order[i]] == ranks[order[i + 1]]:
+                value = min(alone[s, 1, cut] + least, alone[s, 0, cut] - largest)
+                of_sides[s, cut] = min(of_sides[s, cut], value)
+    for cut in range(lo, hi + 1):
+        if ranks[order[cut - 1]] == ranks[order[cut]]:
             continue
-        own_0 = leaf_loss(loss, totals[0]) + rules.price
-        own_1 = leaf_loss(loss, totals[1]) + rules.price
-        of_0 = min(own_0, of_sides[0, i + 1] + 2 * rules.price)
-        of_1 = min(own_1, of_sides[1, i + 1] + 2 * rules.price)
-        best[1] = min(best[1], of_0 + of_1)
+        own_0 = min(alone[0, 0, cut], alone[0, 1, cut]) + rules.price
+        own_1 = min(alone[1, 0, cut], alone[1, 1, cut]) + rules.price
+        of_0 = min(own_0, of_sides[0, cut] + 2 * rules.price)
+        of_1 = min(own_1, of_sides[1, cut] + 2 * rules.price)
+        of_sides[0, cut] = of_0 + of_1
         value = of_0 + of_1 if max_leaves > 3 else min(own_0 + of_1, of_0 + own_1)
         if value < best[0]:
             best[0] = value
             best[2] = j
             best[3] = CUT
-            best[4] = i + 1
+            best[4] = cut
 
 
 @inner_kernel
@@ -508,14 +596,14 @@ def ranks_alike(order, ranks):
 
 
 @inner_kernel
-def _plant_levels(cells, loss, rows, scratch, place):
-    """Sums of the levels of a nominal column, of no row and of all rows, in the first entries of the trees."""
-    tree = scratch.tree
+def _plant_levels(cells, rows, scratch, place):
+    """Sums of the levels of a nominal column, of the rows of both sides, in the first entries of the trees."""
+    tree, side = scratch.tree, scratch.side
     for v in range(cells.n_levels[place]):
         tree[v, 0] = 0
         tree[v, 3] = 0
     for i in range(rows.shape[0]):
-        tree[cells.codes[place, rows[i]], 3] += signed_cost(loss, rows[i])
+        tree[cells.codes[place, rows[i]], 3 * side[rows[i]]] += scratch.costs[rows[i]]
 
 
 @inner_kernel
@@ -538,42 +626,58 @@ def _count_cuts(order, ranks):
     return n
 
 
+@inner_kernel
+def _least_of(floors, at):
+    """The least floor of a column."""
+    least = floors[at, 0]
+    for c in range(1, STRETCHES):
+        least = min(least, floors[at, c])
+    return least
+
+
 @kernel
 def best_pair(cells, loss, rules, orders, scratch, max_leaves, floors, best):
     """The best root test of at most four leaves in two levels.
 
-    ``orders`` int32[q + 1, m]; ``max_leaves`` 3 or 4. ``floors`` int64[q + r], INOUT: lower bounds of the relaxed
-    objective with a root test of each column; the least are tried first, and what cannot be better than the best is
-    not. ``best`` int64[5], INOUT: the objective to beat, and then the least one; the least floor; place, kind and
-    number of the root test, -1 if none beats it.
+    ``orders`` int32[q + 1, m]; ``max_leaves`` 3 or 4. ``floors`` int64[q + r, STRETCHES], INOUT: lower bounds of the
+    relaxed objective with a root test of each column, by stretches of its cuts; the least are tried first, and what
+    cannot be better than the best is not. ``best`` int64[5], INOUT: the objective to beat, and then the least one; the
+    least relaxed objective of a root test with all rows on one side, and then the least floor; place, kind and number
+    of the root test, -1 if none beats it.
     """
     q = cells.ranks.shape[0]
     can_sweep = scratch.best.shape[1] > 0 and not rules.is_limited
-    tried = scratch.tried
+    tried, least = scratch.tried, scratch.least
+    trivial = best[1]
+    if can_sweep:
+        _place_rows(cells, loss, orders, scratch)
     tried[:] = 0
+    for at in range(tried.shape[0]):
+        least[at] = _least_of(floors, at)
     for _ in range(tried.shape[0]):
         at = -1
         for j in range(tried.shape[0]):
-            if not tried[j] and (at < 0 or floors[j] < floors[at]):
+            if not tried[j] and (at < 0 or least[j] < least[at]):
                 at = j
-        if floors[at] >= best[0]:
+        if least[at] >= best[0]:
             break
         tried[at] = 1
         best[1] = INF
         n_cuts = _count_cuts(orders[at], cells.ranks[at]) if at < q else 0
+        if at < q and n_cuts > _FEW_CUTS and can_sweep:
+            _sweep(cells, loss, rules, orders, scratch, max_leaves, best, at, floors[at], trivial)
+            continue
         if at >= q:
             _try_levels(cells, loss, rules, orders, scratch, max_leaves, best, at - q)
-            floors[at] = max(floors[at], best[1])
-        elif n_cuts > _FEW_CUTS and can_sweep:
-            _sweep(cells, loss, rules, orders, scratch, max_leaves, best, at)
-            floors[at] = max(floors[at], best[1])
-        else:
-            if n_cuts > 0:
-                _try_cuts(cells, loss, rules, orders, scratch, max_leaves, best, at)
-            floors[at] = max(floors[at], min(best[1], best[0]))  # what was not tried has no less than the best
+        elif n_cuts > 0:
+            _try_cuts(cells, loss, rules, orders, scratch, max_leaves, best, at)
+        # Of cuts, what was not tried has no less than the best.
+        floor = best[1] if at >= q else min(best[1], best[0])
+        for c in range(STRETCHES):
+            floors[at, c] = max(floors[at, c], floor)
     best[1] = INF
-    for j in range(tried.shape[0]):
-        best[1] = min(best[1], floors[j])
+    for at in range(tried.shape[0]):
+        best[1] = min(best[1], _least_of(floors, at))
 
 
 @kernel

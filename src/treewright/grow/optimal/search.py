@@ -33,6 +33,7 @@ from treewright.grow.optimal.pairs import (
     FIRST_LEVELS,
     INF,
     ONE_LEVEL,
+    STRETCHES,
     WITH_MISSING,
     Rules,
     best_pair,
@@ -46,7 +47,7 @@ from treewright.grow.optimal.pairs import (
 from treewright.grow.optimal.space import Cells, Space
 
 CTRL_C = "Ctrl-C"  # why a search was stopped
-_NO_FLOORS = np.empty(0, np.int64)
+_NO_FLOORS = np.empty((0, STRETCHES), np.int64)
 _MOST_KEPT = 2**29  # bytes of kept subproblems; beyond, all are forgotten, and found again where they are needed
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # makes digests of rows
 _WIDTHS = (1, 3, 9)  # tests tried per node in the passes before the proof
@@ -100,8 +101,8 @@ class Solved:
     """What is known about a subproblem.
 
     ``value``: objective of ``tree`` (None is a leaf), ``INF`` if no tree is known. No allowed tree has less than
-    ``least``, no tree without limits of leaves less than ``lower``. ``floors`` int64[q + r], of two levels: the same
-    for each column of the root test; else empty.
+    ``least``, no tree without limits of leaves less than ``lower``. ``floors`` int64[q + r, STRETCHES], of two levels:
+    the same for each column of the root test and stretch of its cuts; else empty.
     """
 
     value: int
@@ -139,7 +140,8 @@ class Limits:
     """Limits of a tree and of the search.
 
     ``optimal_depth``: levels that are searched, the others are greedy; None is all. ``max_search`` counts subproblems,
-    ``is_late`` tells whether to stop.
+    ``is_late`` tells whether to stop. ``listen``, if there is one, is called after each subproblem with their number,
+    the objective of the best tree so far and the lower bound.
     """
 
     max_depth: int
@@ -150,6 +152,7 @@ class Limits:
     price: int = 0
     max_search: int | None = None
     is_late: Callable[[], bool] | None = None
+    listen: Callable[[int, int, int], None] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,6 +237,8 @@ class Search:
         """Count a solved subproblem, and stop the search where it may take no more."""
         spend(self.limits, self.n_solved)
         self.n_solved += 1
+        if self.limits.listen is not None:
+            self.limits.listen(self.n_solved, self.best.value, min(self.lower, self.best.value))
 
     def goal(self, value: int) -> int:
         """A tree must have less than this to be better: less loss, if leaves cost next to nothing."""
@@ -274,7 +279,7 @@ class Search:
             solved = self._by_promise(node, depth, leaves, known)
         else:
             solved = self._by_bounds(node, depth, leaves, below, known)
-        self.n_kept += len(key[0]) + 4 * len(node) + 8 * len(solved.floors)
+        self.n_kept += len(key[0]) + 4 * len(node) + 8 * solved.floors.size
         if self.n_kept > _MOST_KEPT:
             self.known.clear()
             self.n_kept = 0
@@ -289,27 +294,33 @@ class Search:
 
     # One and two levels: kernels.
 
-    def _by_stump(self, node: Node, leaf: Solved) -> Solved:
+    def _stump(self, node: Node, leaf: Solved) -> tuple[Solved, tuple[int, int, int]]:
+        """The best tree of one level but for its tree, and place, kind and number of its test; place -1 is a leaf."""
         found = np.empty(5, np.int64)
         best_stump(self.space.cells, self.loss, self.rules, node.orders, self.scratch, found)
         value, relaxed, place, kind, number = found.tolist()
         value, lower = min(value + 2 * self.rules.price, INF), min(leaf.lower, relaxed + 2 * self.rules.price)
         if value >= leaf.value:
-            return Solved(leaf.value, leaf.value, lower)
-        left, right = self._sides(node, place, kind, number)
-        return Solved(value, value, lower, Branching(place, left, right, None, None))
+            return Solved(leaf.value, leaf.value, lower), (-1, 0, 0)
+        return Solved(value, value, lower), (place, kind, number)
+
+    def _by_stump(self, node: Node, leaf: Solved) -> Solved:
+        stump, test = self._stump(node, leaf)
+        return replace(stump, tree=self._with_leaves(node, test))
+
+    def _with_leaves(self, node: Node, test: tuple[int, int, int]) -> Branching | None:
+        """A test with two leaves, or a leaf."""
+        return None if test[0] < 0 else Branching(test[0], *self._sides(node, *test), None, None)
 
     def _by_pair(self, node: Node, leaves: int, below: int, leaf: Solved, floors: np.ndarray) -> Solved:
-        stump = self._by_stump(node, leaf)
-        # A sweep tries every cut anyhow; cuts that are tried one by one can stop at what is needed.
-        start = stump.value if len(self.scratch.places) else min(below, stump.value)
-        best = np.array([start, INF, -1, 0, 0], np.int64)
-        floors = floors.copy() if len(floors) else np.zeros(len(self.scratch.tried), np.int64)
+        stump, test = self._stump(node, leaf)
+        best = np.array([min(below, stump.value), stump.lower + self.rules.price, -1, 0, 0], np.int64)
+        floors = floors.copy() if len(floors) else np.zeros((len(self.scratch.tried), STRETCHES), np.int64)
         best_pair(self.space.cells, self.loss, self.rules, node.orders, self.scratch, leaves, floors, best)
         value, relaxed, place, kind, number = best.tolist()
         lower = min(stump.lower, relaxed)
         if place < 0:
-            return Solved(stump.value, value, lower, stump.tree, floors)
+            return Solved(stump.value, value, lower, self._with_leaves(node, test), floors)
         rows = self._sides(node, place, kind, number)
         return Solved(value, value, lower, Branching(place, *rows, None, None, open=(2, leaves)), floors)
 
@@ -465,7 +476,7 @@ class Search:
             at = (lo + hi) // 2 if not is_new else min(max(lane.first, lo), hi)
             first, second = self._parts(node, self.goes_left(node, lane.place, lane.kind, int(lane.cuts[at])))
             lowers = self._bounds_at(lane, ends, at)
-            slack = int(lane.moved[hi] - lane.moved[lo]) // 2 if self.is_bounded else 0
+            slack = int(lane.moved[hi] - lane.moved[lo]) // 4 if self.is_bounded else 0
             known_floors = self._floors_at(lane, ends, at, floors)
             value, tree, floors[ends.lane, at] = self._tried(
                 lane, depth, (first, second), lowers, known_floors, end, slack
@@ -564,7 +575,7 @@ class Search:
                     break
         except (Stopped, KeyboardInterrupt) as end:
             stopped = why_stopped(end)
-        self.limits = replace(self.limits, max_search=None, is_late=None)
+        self.limits = replace(self.limits, max_search=None, is_late=None, listen=None)
         lower = self.best.value if self.lower >= self.goal(self.best.value) else self.lower
         n_solved, tree = self.n_solved, self.finished(self.best.tree)
         return Found(tree, self.best.value, lower, n_solved, stopped)

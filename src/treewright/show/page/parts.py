@@ -143,6 +143,23 @@ class TreePart:
     threshold: tuple[int, float] | None = None
 
 
+@dataclass(frozen=True)
+class ProofPart:
+    """What the search of an optimal tree proved, and what the greedy tree loses."""
+
+    words: str  # what is proved, as a sentence
+    lost: str  # what the greedy tree loses, as a sentence; empty if the model does not state its loss
+    price: float  # of a leaf, as loss of a row; the following numbers hold it
+    # objective, n_leaves: of this tree; greedy_objective, greedy_leaves: of the best greedy one within the same limits
+    objective: float
+    n_leaves: int
+    greedy_objective: float | None
+    greedy_leaves: int | None
+    lower_bound: float  # no searched tree has a smaller objective
+    gap: float  # share of the objective by which it may be above the least one
+    n_solved: int | None  # subproblems
+
+
 # -------- Rows to follow through the tree
 
 
@@ -693,6 +710,7 @@ class Summary:
     text: str  # the model as text, for readers without scripts
     tree: TreePart | None
     version: str  # of the library
+    proof: ProofPart | None = None  # of an optimal tree
     # pruning, quality, data, ensemble, examples: the sections; None or empty if a page has none
     pruning: PruningPart | None = None
     quality: tuple[QualityPart, ...] = ()

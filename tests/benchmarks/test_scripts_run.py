@@ -112,6 +112,16 @@ def test_searched_first_levels_are_measured_next_to_cart(tmp_path, data):
     assert "gone: not there, skipped" in said
 
 
+def test_optimal_trees_are_judged_on_new_rows(tmp_path, data):
+    said, written = run("optimal_folds.py", tmp_path, "--data", str(data), "--names", "penguins", "gone", "--quick")
+
+    pruned, optimal, as_large, as_deep = written["trees"]
+    assert [optimal["tree"], as_deep["tree"]] == ["optimal, depth 2", "CART, depth 2"]
+    assert as_large["leaves"] == optimal["leaves"]
+    assert all(0.9 < tree["score"] <= 1.0 for tree in (pruned, optimal, as_large, as_deep))
+    assert "gone: not there, skipped" in said
+
+
 def test_the_classics_name_what_is_not_there(tmp_path, data):
     said, written = run("classics.py", tmp_path, "--data", str(data), "--weka-jar", "no.jar")
 

@@ -108,10 +108,12 @@ def test_the_seed_of_hashes_changes_no_byte_of_models_answers_and_pages():
 
 
 @of_trees
-def test_the_order_of_rows_changes_no_byte(subject):
-    order = np.random.default_rng(1).permutation(N)
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_the_order_of_rows_changes_no_byte(subject, is_weighted):
+    rng = np.random.default_rng(1)
+    order, weights = rng.permutation(N), rng.uniform(0.5, 2.0, N) if is_weighted else None
 
-    first, second = fitted(subject), fitted(subject, order)
+    first, second = fitted(subject, weights=weights), fitted(subject, order, taken(weights, order))
 
     assert dumps(second.model_) == dumps(first.model_)
 

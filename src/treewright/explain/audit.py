@@ -1598,12 +1598,12 @@ def why_other(audit: Audit) -> str:
     parameters = audit.summary.model.facts.get("parameters", {})
     if BY_HAND in audit.summary.model.facts:
         return ": it was chosen by hand"
+    if audit.n_samples != audit.n_fitted:
+        return ": it was fitted on others"
     levels = audit.summary.model.facts.get("optimal", {}).get("greedy_below")
     if levels and audit.summary.model.trees[0].depth[audit.node] >= levels:
         of = "level" if levels == 1 else f"{levels} levels"
         return f": below its first {of} the tree is greedy, with CART's tests by an impurity or between bins"
-    if audit.n_samples != audit.n_fitted:
-        return ": it was fitted on others"
     if audit.summary.algorithm == "optimal":
         return what_optimum_gives_up(audit)
     if parameters.get("max_features") is not None:

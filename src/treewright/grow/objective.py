@@ -107,7 +107,7 @@ def are_whole(weights: np.ndarray | None) -> bool:
     """Whether the weights can be numbers of rows: whole, with a moderate sum."""
     if weights is None:
         return True
-    is_moderate = float(weights.max()) < _MAX_WHOLE and float(weights.sum()) < _MAX_WHOLE
+    is_moderate = float(weights.max(initial=0.0)) < _MAX_WHOLE and float(weights.sum()) < _MAX_WHOLE
     return is_moderate and bool((weights == np.rint(weights)).all())
 
 

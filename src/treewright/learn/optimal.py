@@ -5,6 +5,7 @@ The search (``grow.optimal``) begins with the trees that CART grows within the s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -232,7 +233,7 @@ def task_of(dataset: Dataset, params: OptimalTreeParams, n_threads: int) -> Task
         loss, unit = class_loss(target, dataset.n_classes[0], dataset.weights, params.criterion)
     else:
         loss, unit = number_loss(target, dataset.weights, params.criterion)
-    total = float(len(dataset) if dataset.weights is None else dataset.weights.sum())
+    total = float(len(dataset)) if dataset.weights is None else math.fsum(dataset.weights.tolist())
     n_bins = _bins_of(params)
     bins = None if n_bins is None else dataset.binned(n_bins, n_threads)[1]
     limits = replace(

@@ -19,6 +19,8 @@ from treewright.core.elementary import power
 from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.candidates import heaviest_of
+from treewright.grow.by_node.instances import order_of_sums
+from treewright.grow.objective import are_whole
 from treewright.predict.route import Branches, branch_of, branches_of
 from treewright.prune.costs import leaf_sums
 from treewright.prune.methods import Action
@@ -160,7 +162,13 @@ class Pruning:
             limit=self.limit,
             divides=divides,
         )
-        self.pool = Pool(rows.astype(np.int32), np.ones(len(rows)) if weights is None else weights[rows].copy())
+        added = np.ones(len(rows)) if weights is None else weights[rows]
+        order = order_of_sums(
+            codes[rows][None], added, own[rows].T if divides else None, is_rounded=not are_whole(weights)
+        )
+        if order is not None:
+            rows, added = rows[order], added[order]
+        self.pool = Pool(rows.astype(np.int32), added.copy())
         self.top = len(rows)
         self.places.end[0] = len(rows)
         self._send(0, 0, settles=True)

@@ -30,6 +30,7 @@ BESIDE: dict[tuple[str, str], dict[str, Any]] = {
     ("boosting", "level_smoothing"): {"n_estimators": 20},
     ("boosting", "n_iter_no_change"): {"early_stopping": True, "n_estimators": 20},
     ("chaid", "unseen"): {"alpha": 0.9},
+    ("optimal", "time_limit"): {"max_depth": 5},
     ("knn", "metric_params"): {"metric": "manhattan"},
     ("knn", "p"): {"metric": "minkowski"},
     ("knn", "scale"): {"metric": "euclidean"},

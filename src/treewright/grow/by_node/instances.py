@@ -16,6 +16,7 @@ import numpy as np
 
 from treewright.core.jit import allocating_kernel
 from treewright.data.memory import check_fits
+from treewright.grow.objective import are_whole
 from treewright.grow.problem import Problem
 
 EVERY_BRANCH = -1
@@ -70,11 +71,11 @@ def all_instances(problem: Problem, *, is_sorted: bool = True) -> Instances:
 
 def some_instances(problem: Problem, rows: np.ndarray, weights: np.ndarray, *, is_sorted: bool = True) -> Instances:
     """The instances of any rows (int32[m]) with these weights; without orders where no test is to be found."""
-    if not problem.is_classes:  # their sums are rounded: they are added in an order that their positions do not change
-        order = np.lexsort((weights, *problem.targets[:, rows]))
+    order = _order_of_sums(problem, rows, weights)
+    if order is not None:
         rows, weights = rows[order], weights[order]
     cells = problem.values[problem.ordered_columns if is_sorted else []]
-    if len(rows) != problem.n_rows or not problem.is_classes:
+    if len(rows) != problem.n_rows or order is not None:
         cells = cells[:, rows]
     stats = sum_statistics(problem.index, problem.amounts, rows, weights, problem.n_stats)
     return Instances(
@@ -86,6 +87,28 @@ def some_instances(problem: Problem, rows: np.ndarray, weights: np.ndarray, *, i
         stats=stats,
         weight=float(problem.weight_of(stats)),
     )
+
+
+def _order_of_sums(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
+    cells = problem.values[:, rows] if problem.missing == "fractional" else None
+    if problem.is_classes:
+        return order_of_sums(problem.index[rows].T, weights, cells, is_rounded=not are_whole(weights))
+    return order_of_sums(problem.targets[:, rows], weights, cells, is_rounded=True)
+
+
+def order_of_sums(
+    targets: np.ndarray, weights: np.ndarray, cells: np.ndarray | None, *, is_rounded: bool
+) -> np.ndarray | None:
+    """The order in which rows are added where sums are rounded, which their positions do not change; else None.
+
+    ``targets`` [k, m]; ``cells`` float64[p, m], if a row without a value is divided among branches. Then it has a share
+    of its weight there, so that rows alike in target and weight are no longer interchangeable; those alike in every
+    cell are.
+    """
+    is_divided = cells is not None and bool(np.isnan(cells).any())
+    if not is_rounded and not is_divided:
+        return None
+    return np.lexsort((weights, *(cells if cells is not None and is_divided else ()), *targets))
 
 
 def value_of(problem: Problem, instances: Instances) -> np.ndarray:

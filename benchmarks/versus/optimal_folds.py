@@ -3,7 +3,8 @@
 In: a folder of data sets (see the README). Out: a table, JSON.
 
 Five folds, stratified for classes, all trees on the same rows. The score is accuracy, or R² of numbers; its mean over
-the folds, and the mean number of leaves. A search stops after ``--search`` subproblems; how many folds were proved is told.
+the folds, and the mean number of leaves. A search stops after ``--search`` subproblems; how many folds were proved is
+told.
 """
 
 from __future__ import annotations

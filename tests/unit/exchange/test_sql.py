@@ -17,6 +17,7 @@ from export_models import BEYOND, HOW, MODELS, NUMBER, TABLE
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_trees import chain_tree
+from rotating import few
 
 import treewright as tw
 from treewright.data.derived import (
@@ -89,7 +90,7 @@ FEW_MEMBERS = {
 KINDS = {kind: made for kind, made in (MODELS | FEW_MEMBERS).items() if kind not in BEYOND}
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=few(list(KINDS), 5))
 def model(request):
     made = KINDS[request.param]()
     return getattr(made, "model_", made)

@@ -1,8 +1,8 @@
 """No parameter is ignored in silence: set it, and the fit is another one, or something is said. Generated.
 
 Estimators, parameters and values come from ``learn.registry`` and ``learn.params``; what a parameter needs beside it
-comes from its needs there. A new parameter is tested as soon as it is stated. A run sets each parameter of some estimator;
-with ``TREEWRIGHT_SEEDS=all`` of every estimator that has it.
+comes from its needs there. A new parameter is tested as soon as it is stated. A run sets each parameter of some
+estimator; with ``TREEWRIGHT_SEEDS=all`` of every estimator that has it.
 """
 
 from __future__ import annotations

@@ -182,11 +182,12 @@ def test_made_columns_of_all_kinds_are_asked():
 
 
 @EVALUATOR
-def test_what_the_model_refuses_the_evaluator_refuses(files, tmp_path):
+@pytest.mark.parametrize(("row", "field"), few([([3.0, 1.0], "town"), ([0.0, "nan"], "x")], 1))
+def test_what_the_model_refuses_the_evaluator_refuses(files, tmp_path, row, field):
     path, vectors = files["nothing allowed"]
-    for row, field in (([3.0, 1.0], "town"), ([0.0, "nan"], "x")):
-        with pytest.raises(InputFileError, match=field):
-            by_jpmml([(path, vectors | {"rows": [row]})], tmp_path)
+
+    with pytest.raises(InputFileError, match=field):
+        by_jpmml([(path, vectors | {"rows": [row]})], tmp_path)
 
 
 @EVALUATOR

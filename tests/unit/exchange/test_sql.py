@@ -17,7 +17,7 @@ from export_models import BEYOND, HOW, MODELS, NUMBER, TABLE
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_trees import chain_tree
-from rotating import few
+from rotating import crossed, few
 
 import treewright as tw
 from treewright.data.derived import (
@@ -282,7 +282,7 @@ def test_a_tree_deeper_than_the_parser_of_sqlite_is_divided_into_steps(depth, is
 
 
 @pytest.mark.parametrize(("depth", "is_nested"), [(1, True), (16, False)])
-@pytest.mark.parametrize("name", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("name", few(["sqlite", "postgresql"], 1))
 def test_2000_trees_are_added_in_either_form(name, depth, is_nested, request, tmp_path):
     if name == "postgresql":
         request.getfixturevalue("postgres")
@@ -296,7 +296,7 @@ def test_2000_trees_are_added_in_either_form(name, depth, is_nested, request, tm
     assert verify(path, vectors, FORMATS[name].engines[0]).is_equal
 
 
-@pytest.mark.parametrize("name", ["duckdb", "sqlite", "postgresql"])
+@pytest.mark.parametrize("name", few(["duckdb", "sqlite", "postgresql"], 1))
 def test_a_chain_of_5000_levels_is_walked(name, request, tmp_path):
     if name == "postgresql":
         request.getfixturevalue("postgres")
@@ -310,8 +310,7 @@ def test_a_chain_of_5000_levels_is_walked(name, request, tmp_path):
     assert verify(path, vectors, FORMATS[name].engines[0]).is_equal
 
 
-@pytest.mark.parametrize("unseen", ["missing", "majority"])
-@pytest.mark.parametrize("name", list(DATABASES))
+@pytest.mark.parametrize(("name", "unseen"), crossed(DATABASES, ["missing", "majority"]))
 def test_columns_made_of_others_are_worked_out_in_the_query(name, unseen, request, tmp_path):
     if name == "postgresql":
         request.getfixturevalue("postgres")

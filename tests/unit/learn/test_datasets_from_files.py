@@ -152,7 +152,7 @@ def test_declared_columns_and_columns_left_out(tmp_path):
     assert found.trees.records.tobytes() == expected.trees.records.tobytes()
 
 
-@pytest.mark.parametrize("n_processes", [None, 2])
+@pytest.mark.parametrize("n_processes", few([None, 2], 1))
 def test_columns_that_count_the_rows_are_left_out_as_in_memory(tmp_path, n_processes):
     (tmp_path / "files").mkdir()
     table = with_target(CLASSES).with_columns(number=pl.Series(np.arange(N)), person_id=pl.Series(RNG.permutation(N)))

@@ -74,7 +74,7 @@ def test_a_process_that_says_nothing_is_ended_after_a_while():
         carrier.ask("__call__", 0)
         carrier.patience = 0.5
         os.kill(carrier._children[0].pid, signal.SIGSTOP)
-        with pytest.raises(PartLostError, match="did not answer within 0.5 s"):
+        with pytest.raises(PartLostError, match=r"did not answer within 0\.5 s"):
             carrier.ask("__call__", 0)
         carrier.patience = 3600.0
         carrier.revive()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rotating import crossed
 from scipy.sparse import csr_matrix
 
 from treewright.neighbors import votes
@@ -47,7 +46,9 @@ def said_by_definition(stored, row, k, weights, class_counts):
     return means(stored.values, near[:, :k], weighed)[0].tolist()
 
 
-@pytest.mark.parametrize(("weights", "class_counts", "most"), crossed(WEIGHTS, [(2,), (5, 3), ()], [30, 69]))
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("class_counts", [[2], [5, 3], []])
+@pytest.mark.parametrize("most", [30, 69])
 def test_every_k_has_the_answers_of_a_search_of_its_own(weights, class_counts, most, monkeypatch):
     monkeypatch.setattr(votes, "_BLOCK_BYTES", 1)
     n = 70

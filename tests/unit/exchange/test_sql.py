@@ -90,7 +90,7 @@ FEW_MEMBERS = {
 KINDS = {kind: made for kind, made in (MODELS | FEW_MEMBERS).items() if kind not in BEYOND}
 
 
-@pytest.fixture(scope="module", params=few(list(KINDS), 5))
+@pytest.fixture(scope="module", params=few(list(KINDS), 3))
 def model(request):
     made = KINDS[request.param]()
     return getattr(made, "model_", made)

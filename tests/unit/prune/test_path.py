@@ -197,10 +197,10 @@ def test_a_root_of_600000_branches_is_cut_one_by_one():
     tree = shape_tree(np.where(inner, np.where(node == 0, n, 2), 0), first_child)
     gains = np.random.default_rng(0).permutation(n) + 1.0
     cost = np.zeros(len(node))
-    cost[1 : n + 1], cost[0] = gains, gains.sum() + 1e10
+    cost[1 : n + 1], cost[0] = gains, gains.sum() + 1e12
 
     path = path_of_costs(tree, cost)
 
-    assert path.alphas.tolist() == [0.0, *np.sort(gains).tolist(), 1e10 / (n - 1)]
+    assert path.alphas.tolist() == [0.0, *np.sort(gains).tolist(), 1e12 / (n - 1)]
     assert path.collapse_step[1 : n + 1].tolist() == gains.tolist()
     assert path.n_leaves.tolist() == [*range(2 * n, n - 1, -1), 1]

@@ -21,6 +21,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("common", "oracle")]
 sys.path.append(str(Path(__file__).parents[1] / "docs" / "site"))  # how a page is a program: page_programs
 
+# Hundreds of tests start a process that imports the package: where Python may not write bytecode next to the source, it
+# does so in a folder of the tests. Without it each of them compiles the source, and each worker all the tests.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+
 # What is tested is compiled code, unless a test asks for the other: once, for every process of the run.
 os.environ.setdefault("TREEWRIGHT_COMPILE", "first")
 

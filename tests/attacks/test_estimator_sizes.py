@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-import time
 import tracemalloc
 
 import numpy as np
@@ -57,11 +56,9 @@ VERBS = {
 def test_every_verb_bears_a_chain_of_20000_nodes(chain, verb, tmp_path):
     X, _, tree = chain
     limit = sys.getrecursionlimit()
-    begin = time.perf_counter()
 
     verb(X, tree, tmp_path)
 
-    assert time.perf_counter() - begin < 10
     assert sys.getrecursionlimit() == limit
 
 
@@ -73,11 +70,9 @@ def test_200000_columns_of_50_rows(kind):
     y = np.arange(50) % 2
     X[:, 123_456] = 5 * y
     kind().fit(X[:, :9], y)  # the kernels are compiled by now
-    begin = time.perf_counter()
 
     tree = kind().fit(X, y)
 
-    assert time.perf_counter() - begin < 20
     assert tree.tree_.feature.tolist() == [123_456, -1, -1]
     assert tree.predict(X).tolist() == y.tolist()
 
@@ -87,11 +82,9 @@ def test_100000_levels():
     names = np.array([f"level {at:06d}" for at in range(100_000)], object)
     y = np.arange(100_000) % 2
     tw.DecisionTreeClassifier().fit({"name": names[:9]}, y[:9])  # the kernels are compiled by now
-    begin = time.perf_counter()
 
     tree = tw.DecisionTreeClassifier(nominal=["name"]).fit({"name": names}, y)
 
-    assert time.perf_counter() - begin < 20
     assert tree.get_n_leaves() == 2  # one set of levels parts them
     assert tree.predict({"name": names}).tolist() == y.tolist()
 
@@ -102,11 +95,9 @@ def test_100000_levels_and_three_classes():
     names = np.array([f"level {at:06d}" for at in range(100_000)], object)
     y = np.arange(100_000) % 3
     tw.DecisionTreeClassifier().fit({"name": names[:9]}, y[:9])
-    begin = time.perf_counter()
 
     tree = tw.DecisionTreeClassifier(max_depth=4, nominal=["name"]).fit({"name": names}, y)
 
-    assert time.perf_counter() - begin < 20
     assert tree.predict({"name": names}).tolist() == y.tolist()
 
 
@@ -114,12 +105,10 @@ def test_100000_levels_and_three_classes():
 def test_10000_classes_of_20000_rows_are_learned():
     X, y = np.arange(20_000.0)[:, None], np.arange(20_000) // 2
     tw.DecisionTreeClassifier().fit(X[:9], y[:9])  # the kernels are compiled by now
-    begin = time.perf_counter()
 
     with pytest.warns(DataWarning, match="10000 classes in 20000 rows"):
         tree = tw.DecisionTreeClassifier(max_depth=3).fit(X, y)
 
-    assert time.perf_counter() - begin < 30
     assert tree.get_depth() == 3
     # A leaf is an eighth of the classes, each as frequent as the others: the first of them is predicted.
     assert tree.predict([[0.0]]).tolist() == [0]

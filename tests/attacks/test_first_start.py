@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -163,9 +162,8 @@ def test_a_damaged_request_is_thrown_away(tmp_path, content):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_reads_requests_while_another_does_goes_away_at_once(tmp_path):
+def test_who_reads_requests_while_another_does_goes_away(tmp_path):
     pytest.importorskip("fcntl", reason="Windows has no such locks")
-    start = time.monotonic()
     with background._only_one(tmp_path) as is_alone:
         assert is_alone
         done = subprocess.run(
@@ -174,7 +172,6 @@ def test_who_reads_requests_while_another_does_goes_away_at_once(tmp_path):
         )  # fmt: skip
 
     assert done.returncode == 0
-    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize(

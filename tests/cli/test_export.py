@@ -8,6 +8,7 @@ import shutil
 
 import polars as pl
 import pytest
+from rotating import few
 
 import treewright as tw
 
@@ -43,7 +44,9 @@ def test_what_cannot_be_written_is_refused(command, tmp_path):
     assert (tmp_path / "there.py").read_text() == "mine"
 
 
-@pytest.mark.parametrize(("ending", "engine"), [(".py", "python"), (".mjs", "node"), (".c", "gcc"), (".java", "java")])
+@pytest.mark.parametrize(
+    ("ending", "engine"), few([(".py", "python"), (".mjs", "node"), (".c", "gcc"), (".java", "java")], 1)
+)
 def test_the_proof_travels_with_the_file(command, penguins, tmp_path, ending, engine):
     if engine != "python" and shutil.which({"java": "javac"}.get(engine, engine)) is None:
         pytest.skip(f"{engine} is not installed")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
 from treewright.version import __version__
 
 
-def test_help_starts_at_once_and_loads_nothing_heavy(surroundings):
+def test_help_loads_nothing_heavy(surroundings):
     script = (
         "import sys\n"
         "sys.argv = ['treewright', '--help']\n"
@@ -21,11 +20,9 @@ def test_help_starts_at_once_and_loads_nothing_heavy(surroundings):
         "    heavy = {'numpy', 'numba', 'polars', 'sklearn', 'pandas', 'scipy', 'narwhals'} & set(sys.modules)\n"
         "    print('HEAVY', sorted(heavy))\n"
     )
-    start = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=surroundings)
 
     assert "HEAVY []" in done.stdout
-    assert time.perf_counter() - start < 2.0  # usually 0.2; the rest is for a busy machine
 
 
 # Commands one after the other, in one process: what one loads the next may have, but none may load what is heavy.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,19 @@ def crossed(*factors: Iterable, n: int = 0) -> list:
         columns = [[factor[at] for at in rng.permutation(n) % len(factor)] for factor in factors]
         rows = list(dict.fromkeys(zip(*columns, strict=True)))
     return [pytest.param(*row, id="-".join(map(_word, row))) for row in rows]
+
+
+def covering(cases: Sequence[Any], values: Callable[[Any], Iterable]) -> list[Any]:
+    """Few of the cases, in which every value of every case occurs; all of them with ``TREEWRIGHT_SEEDS=all``."""
+    if ALL:
+        return list(cases)
+    kept, seen = [], set()
+    for at in np.random.default_rng(source()).permutation(len(cases)):
+        new = {(factor, value) for factor, value in enumerate(values(cases[at]))} - seen
+        if new:
+            kept.append(at)
+            seen |= new
+    return [cases[at] for at in sorted(kept)]
 
 
 def _word(value: Any) -> str:

@@ -11,7 +11,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_param_validation
+from sklearn_checks import with_checks
 
 from treewright import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
@@ -19,9 +20,7 @@ BOTH = [DecisionTreeClassifier, DecisionTreeRegressor]
 NAMES = [f"col_{at}" for at in range(8)]
 
 
-@parametrize_with_checks(
-    [DecisionTreeClassifier(), DecisionTreeRegressor(), ExtraTreeClassifier(), ExtraTreeRegressor()]
-)
+@with_checks([DecisionTreeClassifier(), DecisionTreeRegressor(), ExtraTreeClassifier(), ExtraTreeRegressor()])
 def test_every_check_of_scikit_learn_holds(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks look for the warnings that they mean

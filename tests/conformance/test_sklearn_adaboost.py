@@ -6,7 +6,8 @@ import warnings
 
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_param_validation
+from sklearn_checks import with_checks
 
 from treewright import AdaBoostClassifier, AdaBoostRegressor
 
@@ -18,7 +19,7 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+@with_checks(ESTIMATORS)
 def test_every_check_of_scikit_learn_holds(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks look for the warnings that they mean

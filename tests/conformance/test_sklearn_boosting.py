@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_param_validation
+from sklearn_checks import with_checks
 
 from treewright import GradientBoostingClassifier, GradientBoostingRegressor
 
@@ -14,7 +15,7 @@ BOOSTED = [GradientBoostingClassifier, GradientBoostingRegressor]
 FEW = {"n_estimators": 10, "learning_rate": 0.3, "min_samples_leaf": 1}
 
 
-@parametrize_with_checks([kind(**FEW) for kind in BOOSTED])
+@with_checks([kind(**FEW) for kind in BOOSTED])
 def test_every_check_of_scikit_learn_holds(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks look for the warnings that they mean

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from sklearn.utils.estimator_checks import check_estimator, check_param_validation, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, check_param_validation
+from sklearn_checks import with_checks
 
 from treewright import (
     C45Classifier,
@@ -56,7 +57,7 @@ def expected_failures(estimator):
     return {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@with_checks(ESTIMATORS, expected_failures)
 def test_every_check_of_scikit_learn_holds(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks look for the warnings that they mean

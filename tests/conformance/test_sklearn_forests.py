@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_param_validation
+from sklearn_checks import with_checks
 
 from treewright import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
@@ -13,7 +14,7 @@ FORESTS = [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, 
 N_TREES = 3
 
 
-@parametrize_with_checks([kind(n_estimators=N_TREES) for kind in FORESTS])
+@with_checks([kind(n_estimators=N_TREES) for kind in FORESTS])
 def test_every_check_of_scikit_learn_holds(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks look for the warnings that they mean

@@ -13,8 +13,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
+from sklearn_checks import with_checks
 
 from treewright import C45Classifier, DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.model_selection import PrunedTree
@@ -41,7 +41,7 @@ def expected_failures(estimator):
     return {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@with_checks(ESTIMATORS, expected_failures)
 def test_every_check_of_scikit_learn_holds(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks look for the warnings that they mean

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rotating import few
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "bias_variance.py"
 
@@ -24,11 +25,11 @@ def curves(example):
     return {which: example.curve(which) for which in example.CURVES}
 
 
-@pytest.mark.parametrize("which", ["ridge", "lasso", "tree"])
+@pytest.mark.parametrize("which", few(["ridge", "lasso", "tree"], 1))
 def test_bias_squared_and_variance_and_noise_are_the_loss_on_fresh_data(curves, example, which):
     make, values, _ = example.CURVES[which]
     found, rng = curves[which], np.random.default_rng(7)
-    losses = np.empty((60, len(values)))
+    losses = np.empty((40, len(values)))
     for losses_of_set in losses:
         X, y = example.draw(rng)
         x = rng.uniform(size=50)

@@ -1,4 +1,7 @@
-"""Kernels as plain Python make the bytes of the compiled ones."""
+"""Kernels as plain Python make the bytes of the compiled ones.
+
+A run compares a sixth of the fits, which rotates; with ``TREEWRIGHT_SEEDS=all`` all of them.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,12 @@ from typing import Any
 
 import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+from rotating import few
 
 FITS = Path(__file__).parent / "fits.py"
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+SIXTHS = pytest.mark.parametrize("sixth", few(range(6), 1))
 
 
 def found(*command: str, **environment: str) -> dict[str, Any]:
@@ -36,24 +42,43 @@ def compiled() -> dict[str, Any]:
     return found(TREEWRIGHT_COMPILE="first")
 
 
-@pytest.mark.timeout(600)  # the compiled fits may be the first of their kernels
-def test_every_fit_without_jit_has_the_bytes_of_the_compiled_one(compiled: dict[str, Any]) -> None:
-    plain = found(NUMBA_DISABLE_JIT="1")
+def of_the_same_fits(compiled: dict[str, Any], other: dict[str, Any]) -> dict[str, str]:
+    """The digests of the compiled fits that another process made as well."""
+    return {name: compiled["digests"][name] for name in other["digests"]}
 
-    assert plain["digests"] == compiled["digests"]
+
+@pytest.mark.slow
+def test_every_kernel_is_used_by_some_fit(tmp_path: Path) -> None:
+    uncompiled = {"TREEWRIGHT_COMPILE": "", "CI": "1", "TREEWRIGHT_CACHE_DIR": str(tmp_path)}
+
+    assert found(**uncompiled)["kernels"]["unused"] == []
+
+
+def test_no_fit_fails_and_each_runs_compiled(compiled: dict[str, Any]) -> None:
     assert compiled["kernels"]["python"] == []
     assert [name for name, digest in compiled["digests"].items() if len(digest) != 16] == []  # no error's text
 
 
-@pytest.mark.timeout(600)
-def test_every_kernel_that_is_not_compiled_yet_makes_the_bytes_of_the_compiled_one(
-    compiled: dict[str, Any], tmp_path: Path
-) -> None:
-    meanwhile = found(TREEWRIGHT_COMPILE="", CI="1", TREEWRIGHT_CACHE_DIR=str(tmp_path))
+@pytest.mark.timeout(600)  # the compiled fits may be the first of their kernels
+@SIXTHS
+def test_every_fit_without_jit_has_the_bytes_of_the_compiled_one(compiled: dict[str, Any], sixth: int) -> None:
+    plain = found(str(FITS), "--sixth", str(sixth), NUMBA_DISABLE_JIT="1")
 
-    assert meanwhile["digests"] == compiled["digests"]
+    assert len(plain["digests"]) > 30
+    assert plain["digests"] == of_the_same_fits(compiled, plain)
+
+
+@pytest.mark.timeout(600)
+@SIXTHS
+def test_every_kernel_that_is_not_compiled_yet_makes_the_bytes_of_the_compiled_one(
+    compiled: dict[str, Any], tmp_path: Path, sixth: int
+) -> None:
+    uncompiled = {"TREEWRIGHT_COMPILE": "", "CI": "1", "TREEWRIGHT_CACHE_DIR": str(tmp_path)}
+    meanwhile = found(str(FITS), "--sixth", str(sixth), **uncompiled)
+
+    assert meanwhile["digests"] == of_the_same_fits(compiled, meanwhile)
     assert meanwhile["kernels"]["compiled"] == []
-    assert meanwhile["kernels"]["unused"] == []
+    assert meanwhile["kernels"]["python"] != []
 
 
 # Forms of its functions that NumPy, OpenBLAS and the C library choose by the processor: here, those of an old one.
@@ -65,13 +90,20 @@ OLD_PROCESSOR = {
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("libraries", [["NPY_DISABLE_CPU_FEATURES"], list(OLD_PROCESSOR)], ids=["numpy", "all"])
+@pytest.mark.parametrize("libraries", few([["NPY_DISABLE_CPU_FEATURES"], list(OLD_PROCESSOR)], 1), ids=len)
+@SIXTHS
 def test_every_fit_has_the_same_bytes_where_libraries_choose_the_forms_for_an_older_processor(
-    compiled: dict[str, Any], libraries: list[str]
+    compiled: dict[str, Any], libraries: list[str], sixth: int
 ) -> None:
-    older = found(TREEWRIGHT_COMPILE="first", **{name: OLD_PROCESSOR[name] for name in libraries})
+    older = found(
+        str(FITS),
+        "--sixth",
+        str(sixth),
+        TREEWRIGHT_COMPILE="first",
+        **{name: OLD_PROCESSOR[name] for name in libraries},
+    )
 
-    assert {name for name, digest in older["digests"].items() if compiled["digests"][name] != digest} == set()
+    assert older["digests"] == of_the_same_fits(compiled, older)
 
 
 @pytest.mark.slow  # compiles everything for another processor: some minutes each

@@ -108,7 +108,7 @@ def settings_of(loss: Loss, plan: dict[str, Any]) -> BoostSettings:
 
 
 @pytest.mark.parametrize(
-    ("name", "weighted", "plan"), crossed((name for name in TARGETS if name != "huber"), WEIGHTS, PLANS, n=18)
+    ("name", "weighted", "plan"), crossed((name for name in TARGETS if name != "huber"), WEIGHTS, PLANS)
 )
 def test_trees_of_rows_elsewhere_are_those_of_rows_here(name, weighted, plan):
     loss, target = TARGETS[name]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from naive_chaid import NaiveChaid, Settings
-from rotating import few
+from rotating import crossed, few
 
 import treewright as tw
 from treewright.data.schema import Column, Schema
@@ -105,8 +105,7 @@ SEEDS = [
 
 @pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # drawn columns may be constant, or say all
 @pytest.mark.parametrize("seeds", SEEDS)
-@pytest.mark.parametrize("n_classes", [2, 3, 0])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("variant", "n_classes"), crossed(VARIANTS, [2, 3, 0]))
 def test_tree_is_that_of_the_twin(variant, n_classes, seeds):
     settings = VARIANTS[variant]
     n_split = 0
@@ -123,8 +122,7 @@ def test_tree_is_that_of_the_twin(variant, n_classes, seeds):
     assert n_split
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 0])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("variant", "n_classes"), crossed(VARIANTS, [2, 3, 0]))
 def test_groups_and_p_values_of_every_column_are_those_of_the_twin(variant, n_classes):
     settings = VARIANTS[variant]
     n_columns = 0

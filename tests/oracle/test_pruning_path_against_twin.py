@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from naive_pruning_path import cross_validated, losses_of, summed
+from rotating import crossed
 
 import treewright as tw
 from treewright.evaluation.path import pruning_path
@@ -63,8 +64,7 @@ def drawn(seed, gaps):
     return rng, n, X, np.arange(n) % int(rng.integers(2, 5))
 
 
-@pytest.mark.parametrize("missing", CART)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("missing", "seed"), crossed(CART, SEEDS))
 def test_classes_with_missing_cells(seed, missing):
     rng, n, X, folds = drawn(seed, 0.15)
     risk = ("impurity", "error")[seed % 2]
@@ -74,8 +74,7 @@ def test_classes_with_missing_cells(seed, missing):
     assert len(path) > 2
 
 
-@pytest.mark.parametrize("missing", CART)
-@pytest.mark.parametrize("seed", SEEDS[:2])
+@pytest.mark.parametrize(("missing", "seed"), crossed(CART, SEEDS[:2]))
 def test_weighted_numbers_by_both_losses(seed, missing):
     rng, n, X, folds = drawn(seed, 0.1)
     y = np.nan_to_num(np.array(X["x"])) * 1e3 + rng.normal(0, 900, n).round(0)

@@ -86,7 +86,7 @@ def compare(target: str, splits: str, missing: str, seeds: Sequence[int]) -> Non
     assert_both_happen(twins)
 
 
-@pytest.mark.parametrize(("target", "way"), crossed(TARGETS, WAYS, n=30))
+@pytest.mark.parametrize(("target", "way"), crossed(TARGETS, WAYS))
 def test_growth_stops_where_the_best_test_is_not_significant(target: str, way: tuple[str, str]) -> None:
     compare(target, *way, few(range(60), 8))
 

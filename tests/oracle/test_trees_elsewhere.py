@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from rotating import crossed
+from rotating import crossed, few
 from sklearn.base import clone
 
 import treewright as tw
@@ -64,7 +64,7 @@ def in_files(folder: Any, y: np.ndarray, weights: np.ndarray | None, n_files: in
     return dataset
 
 
-@pytest.mark.parametrize(("name", "weighted"), crossed(LEARNERS, WEIGHTS))
+@pytest.mark.parametrize(("name", "weighted"), crossed(few(list(LEARNERS), 6), WEIGHTS))
 def test_rows_in_files_give_the_model_of_the_table(tmp_path, name, weighted):
     estimator, y = LEARNERS[name]
     weights = WEIGHTS[weighted]
@@ -74,7 +74,7 @@ def test_rows_in_files_give_the_model_of_the_table(tmp_path, name, weighted):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes have pipes that Windows cannot wait for")
-@pytest.mark.parametrize("n_processes", [1, 3])
+@pytest.mark.parametrize("n_processes", few([1, 3], 1))
 def test_any_number_of_processes_gives_the_model_of_the_table(tmp_path, n_processes, copies):
     dataset = in_files(tmp_path, CLASSES, None, 5, memory=MEMORY * n_processes, n_processes=n_processes)
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rotating import few
 
 from treewright.core import kernel_cache
 
@@ -78,15 +79,17 @@ DAMAGES = {
 }
 
 
-def test_damaged_code_is_compiled_anew_and_mended(run, tmp_path):
+@pytest.mark.parametrize(
+    ("suffix", "damage"), few([(suffix, name) for suffix in ("nbi", "nbc") for name in DAMAGES], 1)
+)
+def test_damaged_code_is_compiled_anew_and_mended(run, tmp_path, suffix, damage):
     folder = str(tmp_path / "cache")
     run(TREEWRIGHT_CACHE_DIR=folder)
+    (file,) = Path(folder).rglob(f"*.{suffix}")
 
-    for suffix in ("nbi", "nbc"):
-        for name, damage in DAMAGES.items():
-            (file,) = Path(folder).rglob(f"*.{suffix}")  # there again, after the damage before
-            damage(file)
-            assert run(TREEWRIGHT_CACHE_DIR=folder) == FRESH, (suffix, name)
+    DAMAGES[damage](file)
+
+    assert run(TREEWRIGHT_CACHE_DIR=folder) == FRESH
     assert run(TREEWRIGHT_CACHE_DIR=folder) == SERVED
 
 

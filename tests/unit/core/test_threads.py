@@ -177,12 +177,10 @@ def test_an_interrupt_waits_for_running_tasks_and_starts_no_more():
 
     timer = threading.Timer(0.12, signal.raise_signal, [signal.SIGINT])
     timer.start()
-    begin = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         threads.run_each(work, 1000, 3)
     timer.join()
 
-    assert time.perf_counter() - begin < 1.0
     assert len(running) <= 1  # what the caller itself was doing was cut short
     assert len(done) < 30
 
@@ -200,12 +198,12 @@ def wait_until_idle():
     assert not threads.is_busy()
 
 
-def test_an_interrupt_does_not_wait_long_for_a_task_that_cannot_be_cut_short():
+def test_an_interrupt_waits_a_second_for_a_task_that_cannot_be_cut_short_and_then_no_more():
     end, began = threading.Event(), time.perf_counter()
 
     def work(task, thread):
         if thread:
-            end.wait(30)
+            end.wait()
         else:
             time.sleep(0.01)
 
@@ -226,23 +224,21 @@ def test_an_interrupt_does_not_wait_long_for_a_task_that_cannot_be_cut_short():
     end.set()
     wait_until_idle()
 
-    assert 0.9 < late < 2.0
+    assert late > 0.9
     assert done.tolist() == [1] * 20
     assert len(names) == 2
 
 
-def test_a_second_interrupt_is_answered_at_once():
-    end, began = threading.Event(), time.perf_counter()
+def test_a_second_interrupt_ends_the_wait(monkeypatch):
+    monkeypatch.setattr(threads, "_PATIENCE", float("inf"))
+    end = threading.Event()
     timers = [interrupt_after(0.1), interrupt_after(0.3)]
     with pytest.raises(KeyboardInterrupt):
-        threads.run_each(lambda task, thread: end.wait(30) if thread else time.sleep(0.01), 1000, 2)
-    late = time.perf_counter() - began
+        threads.run_each(lambda task, thread: end.wait() if thread else time.sleep(0.01), 1000, 2)
     for timer in timers:
         timer.join()
     end.set()
     wait_until_idle()
-
-    assert late < 0.9
 
 
 @pytest.mark.parametrize("halt", [threads.heed, lambda: threads.run_each(lambda *_: None, 1, 1)])
@@ -304,25 +300,24 @@ def test_without_an_interrupt_the_caller_waits_for_work_apart():
     assert sorted(done) == [0, 1, 2, 3]
 
 
-def test_an_interrupt_does_not_wait_for_work_apart_and_sends_away_who_comes_back():
+def test_an_interrupt_does_not_wait_for_work_apart_and_sends_away_who_comes_back(monkeypatch):
+    monkeypatch.setattr(threads, "_PATIENCE", float("inf"))
     end, after = threading.Event(), []
 
     def work(task, thread):
         if thread:
-            threads.apart(lambda: end.wait(30))
+            threads.apart(end.wait)
             after.append(task)
         else:
             time.sleep(0.01)
 
-    timer, began = interrupt_after(0.1), time.perf_counter()
+    timer = interrupt_after(0.1)
     with pytest.raises(KeyboardInterrupt):
         threads.run_each(work, 1000, 2)
-    late = time.perf_counter() - began - 0.1
     timer.join()
     end.set()
     wait_until_idle()
 
-    assert late < 0.7
     assert after == []
 
 

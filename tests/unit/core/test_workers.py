@@ -53,7 +53,7 @@ def test_a_wait_ends_at_its_deadline():
     with pytest.raises(Empty):
         threads.wait_for(SimpleQueue(), began + 0.25)
 
-    assert 0.2 < time.monotonic() - began < 1.0
+    assert time.monotonic() - began > 0.2
 
 
 def test_where_only_some_threads_can_be_started_these_do_the_work(monkeypatch):

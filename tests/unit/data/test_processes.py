@@ -70,13 +70,13 @@ def test_a_process_that_dies_is_told_and_made_again(when):
 
 @signals
 def test_a_process_that_says_nothing_is_ended_after_a_while():
-    with Processes([partial(partial, time.sleep)], patience=5.0) as carrier:
+    with Processes([partial(partial, time.sleep)]) as carrier:
         carrier.ask("__call__", 0)
-        began = time.monotonic()
+        carrier.patience = 0.5
         os.kill(carrier._children[0].pid, signal.SIGSTOP)
-        with pytest.raises(PartLostError, match="did not answer within 5 s"):
+        with pytest.raises(PartLostError, match=r"did not answer within 0\.5 s"):
             carrier.ask("__call__", 0)
-        assert time.monotonic() - began < 30
+        carrier.patience = 3600.0
         carrier.revive()
         assert carrier.ask("__call__", 0) == [None]
 
@@ -127,10 +127,9 @@ def test_large_questions_and_answers_do_not_wait_for_each_other():
 
 @signals
 def test_a_large_question_to_a_process_that_is_stopped_ends_too():
-    with Processes([partial(list, (1,))], patience=5.0) as carrier:
+    with Processes([partial(list, (1,))]) as carrier:
         carrier.ask("__len__")
+        carrier.patience = 0.5
         os.kill(carrier._children[0].pid, signal.SIGSTOP)
-        began = time.monotonic()
         with pytest.raises(PartLostError, match="did not answer"):
             carrier.ask("append", b"x" * 3_000_000)
-        assert time.monotonic() - began < 30

@@ -17,6 +17,7 @@ from export_models import BEYOND, HOW, MODELS, NUMBER, TABLE
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_trees import chain_tree
+from rotating import crossed, few
 
 import treewright as tw
 from treewright.data.derived import (
@@ -89,7 +90,7 @@ FEW_MEMBERS = {
 KINDS = {kind: made for kind, made in (MODELS | FEW_MEMBERS).items() if kind not in BEYOND}
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=few(list(KINDS), 3))
 def model(request):
     made = KINDS[request.param]()
     return getattr(made, "model_", made)
@@ -281,7 +282,7 @@ def test_a_tree_deeper_than_the_parser_of_sqlite_is_divided_into_steps(depth, is
 
 
 @pytest.mark.parametrize(("depth", "is_nested"), [(1, True), (16, False)])
-@pytest.mark.parametrize("name", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("name", few(["sqlite", "postgresql"], 1))
 def test_2000_trees_are_added_in_either_form(name, depth, is_nested, request, tmp_path):
     if name == "postgresql":
         request.getfixturevalue("postgres")
@@ -295,7 +296,7 @@ def test_2000_trees_are_added_in_either_form(name, depth, is_nested, request, tm
     assert verify(path, vectors, FORMATS[name].engines[0]).is_equal
 
 
-@pytest.mark.parametrize("name", ["duckdb", "sqlite", "postgresql"])
+@pytest.mark.parametrize("name", few(["duckdb", "sqlite", "postgresql"], 1))
 def test_a_chain_of_5000_levels_is_walked(name, request, tmp_path):
     if name == "postgresql":
         request.getfixturevalue("postgres")
@@ -309,8 +310,7 @@ def test_a_chain_of_5000_levels_is_walked(name, request, tmp_path):
     assert verify(path, vectors, FORMATS[name].engines[0]).is_equal
 
 
-@pytest.mark.parametrize("unseen", ["missing", "majority"])
-@pytest.mark.parametrize("name", list(DATABASES))
+@pytest.mark.parametrize(("name", "unseen"), crossed(DATABASES, ["missing", "majority"]))
 def test_columns_made_of_others_are_worked_out_in_the_query(name, unseen, request, tmp_path):
     if name == "postgresql":
         request.getfixturevalue("postgres")

@@ -7,6 +7,7 @@ from runpy import run_path
 
 import numpy as np
 import pytest
+from rotating import few
 
 from treewright import load, read_model, report
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
@@ -266,7 +267,7 @@ def matrix(own, table):
     return xgboost.DMatrix(table, enable_categorical=True, nthread=1)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", few(list(MODELS), 15))
 def test_rows_end_in_the_same_leaves_and_sums_differ_by_roundings_of_float32(name):
     model, table = MODELS[name]()
     own, rounds, grown, weights = parts(model)
@@ -594,7 +595,7 @@ def test_a_damaged_file_is_refused_with_what_is_wrong(data, said, tmp_path):
         read(tmp_path / "model.json")
 
 
-@pytest.mark.parametrize("kind", ["json", "ubj"])
+@pytest.mark.parametrize("kind", few(["json", "ubj"], 1))
 def test_no_changed_or_missing_byte_does_more_than_a_refusal(kind, tmp_path):
     data, path, refused = small(kind), tmp_path / "model", 0
     read_bytes(data)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import polars as pl
@@ -300,9 +299,7 @@ class TestLargeTrees:
         model = chain_model(20_000)
         numbers = np.unique(model.trees[0].value[model.trees[0].is_leaf])
 
-        started = time.perf_counter()
         found = counterfactual(model, {"x": -1e9}, at_least=float(numbers[-1]))
-        assert time.perf_counter() - started < 10
         assert tw.Model.of(model).predict(found.table)[0] == numbers[-1]
 
     def test_a_test_of_20_000_branches(self, chain_model):
@@ -321,9 +318,7 @@ class TestLargeTrees:
         schema = Schema((Column("code", "nominal", levels, family="string"),))
         model = ModelData("regression", schema, (tree,), facts={"criterion": "squared_error"})
 
-        started = time.perf_counter()
         found = counterfactual(model, {"code": "l7"}, at_least=n - 1)
-        assert time.perf_counter() - started < 10
         assert found.row == {"code": levels[-1]}
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from rotating import crossed, few
 
 import treewright as tw
 from treewright.data.cells import cells_of_list
@@ -72,18 +73,17 @@ def boosting(of_numbers: bool, **more: Any) -> Any:
     return kind(8, level_encoding="subsets", n_jobs=2, **more)
 
 
-@pytest.mark.parametrize("memory", [SMALL, LARGE])
-@pytest.mark.parametrize("weighted", WEIGHTS)
-@pytest.mark.parametrize(
-    ("of_numbers", "more"),
-    [
-        (True, {}),
-        (True, {"subsample": 0.5, "loss": "poisson"}),
-        (False, {}),
-        (False, {"class_weight": {"up": 3.0}, "features_per_node": 0.5}),
-    ],
-)
-def test_files_in_any_number_give_the_model_of_the_table(tmp_path, of_numbers, more, weighted, memory):
+FITS = {
+    "numbers": (True, {}),
+    "counts of sampled rows": (True, {"subsample": 0.5, "loss": "poisson"}),
+    "classes": (False, {}),
+    "classes that weigh": (False, {"class_weight": {"up": 3.0}, "features_per_node": 0.5}),
+}
+
+
+@pytest.mark.parametrize(("fit", "weighted", "memory"), crossed(FITS, WEIGHTS, [SMALL, LARGE]))
+def test_files_in_any_number_give_the_model_of_the_table(tmp_path, fit, weighted, memory):
+    of_numbers, more = FITS[fit]
     weights, target = WEIGHTS[weighted], np.exp(NUMBERS / 2) if of_numbers else CLASSES
     expected = dumps(boosting(of_numbers, **more).fit(TABLE, pl.Series("target", target), weights).model_)
     for n_files in (1, 3, 7):
@@ -152,7 +152,7 @@ def test_declared_columns_and_columns_left_out(tmp_path):
     assert found.trees.records.tobytes() == expected.trees.records.tobytes()
 
 
-@pytest.mark.parametrize("n_processes", [None, 2])
+@pytest.mark.parametrize("n_processes", few([None, 2], 1))
 def test_columns_that_count_the_rows_are_left_out_as_in_memory(tmp_path, n_processes):
     (tmp_path / "files").mkdir()
     table = with_target(CLASSES).with_columns(number=pl.Series(np.arange(N)), person_id=pl.Series(RNG.permutation(N)))
@@ -493,13 +493,13 @@ def _other_weights_of_classes(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [
+    few([
         ("codes", Path.unlink), ("codes", _flipped), ("contents", _flipped), ("weights", _flipped),
         ("target", _filled(2.0)), ("target", _filled(np.nan)),
         ("bins.npz", _flipped), ("bins.npz", lambda path: path.write_bytes(path.read_bytes()[:-9])),
         ("done.json", _flipped), ("done.json", _other_weights_of_classes),
         ("done.json", lambda path: path.write_text("[]")), ("done.json", lambda path: path.write_text("[" * 100_000)),
-    ],
+    ], 4),
 )  # fmt: skip
 def test_kept_bins_that_are_not_as_they_were_are_made_again(tmp_path, name, damage):
     folder = written(with_target(CLASSES, WEIGHTS["any"]), tmp_path / "files", 2)

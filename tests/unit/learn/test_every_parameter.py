@@ -1,7 +1,8 @@
 """No parameter is ignored in silence: set it, and the fit is another one, or something is said. Generated.
 
 Estimators, parameters and values come from ``learn.registry`` and ``learn.params``; what a parameter needs beside it
-comes from its needs there. A new parameter is tested as soon as it is stated.
+comes from its needs there. A new parameter is tested as soon as it is stated. A run sets each parameter of some
+estimator; with ``TREEWRIGHT_SEEDS=all`` of every estimator that has it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from parameter_effects import SUBJECTS, Outcome, Subject, values_of
+from rotating import covering
 
 # Parameters that change no fit, and why.
 WITHOUT_EFFECT = {
@@ -111,12 +113,7 @@ def under_which_it_is_used(subject: Subject, name: str) -> dict[str, Any]:
     return settings | BESIDE.get((subject.algorithm.word, name), {})
 
 
-CASES = [
-    pytest.param(subject, name, id=f"{subject.name}-{name}")
-    for subject in SUBJECTS
-    for name in subject.parameters
-    if name not in WITHOUT_EFFECT
-]
+CASES = [(subject, name) for subject in SUBJECTS for name in subject.parameters if name not in WITHOUT_EFFECT]
 WITH_NEEDS = [
     pytest.param(subject, name, need, id=f"{subject.name}-{name}")
     for subject in SUBJECTS
@@ -126,7 +123,11 @@ WITH_NEEDS = [
 ]
 
 
-@pytest.mark.parametrize(("subject", "name"), CASES)
+@pytest.mark.parametrize(
+    ("subject", "name"),
+    covering(CASES, lambda case: (case[0].name, case[1])),
+    ids=lambda each: getattr(each, "name", each),
+)
 def test_a_parameter_changes_what_is_learned(subject, name, fits_of):
     fits, word, beside = fits_of[subject.name], subject.algorithm.word, under_which_it_is_used(subject, name)
     values = values_of(subject, name)

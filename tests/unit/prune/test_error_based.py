@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -235,9 +234,7 @@ def test_a_tree_20_000_deep_is_pruned_without_recursion() -> None:
     tree = chain_tree(depth, value=np.column_stack([rows, np.zeros(len(rows))]))
     matrix = np.arange(depth + 1, dtype=np.float64)[:, None]
     codes = (np.arange(depth + 1) % 2).astype(np.int32)
-    start = time.perf_counter()
 
     pruned = prune_error_based(tree, matrix, codes)
 
-    assert time.perf_counter() - start < 60
     assert pruned.n_nodes == 1

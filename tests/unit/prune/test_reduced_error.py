@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from plain_trees import chain_tree
@@ -136,10 +134,8 @@ def test_a_chain_20_000_deep_is_pruned_without_recursion():
     tree = chain_tree(depth, value=value)
     model = Model("regression", Schema((Column("x", "numeric"),), False), (tree,))
     table = np.arange(depth + 1, dtype=np.float64)[::7, None]
-    start = time.perf_counter()
 
     pruned = model.prune("reduced_error", table, np.ones(len(table)))
 
-    assert time.perf_counter() - start < 30
     check_model(pruned)
     assert 1 < pruned.trees[0].n_nodes < tree.n_nodes

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from rotating import few
 
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError
 from treewright.plot import sized
@@ -234,7 +235,7 @@ def test_every_text_and_box_of_the_picture_stands_in_the_pdf(
     assert len(kept[0].axes[0].patches) >= picture.text.count("<rect") + picture.text.count("<path")
 
 
-@pytest.mark.parametrize("size", ["slide", "paper", "column", (4.0, 3.0)])
+@pytest.mark.parametrize("size", few(["slide", "paper", "column", (4.0, 3.0)], 2))
 def test_a_sized_tree_fits_its_room_and_can_be_read(build_tree: Callable[..., Tree], size: Any) -> None:
     from treewright.data.schema import Column, Schema
 

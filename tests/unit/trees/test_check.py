@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from same_trees import trees_equal
+from steps import steps_of
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
@@ -273,20 +274,17 @@ def test_random_legal_trees_pass(random_tree: Callable[..., tuple[Tree, Schema]]
         check_tree(tree, schema, 1)
 
 
-def test_a_chain_20_000_deep_passes_quickly(chain: Callable[[int], tuple[Tree, Schema]]) -> None:
+def test_a_chain_20_000_deep_passes(chain: Callable[[int], tuple[Tree, Schema]]) -> None:
     tree, schema = chain(20_000)
 
-    began = time.perf_counter()
     check_tree(tree, schema, 1)
 
-    assert time.perf_counter() - began < 1.0
     assert tree.max_depth == 20_000
 
 
-def test_a_million_nodes_are_checked_in_under_a_second(chain: Callable[[int], tuple[Tree, Schema]]) -> None:
-    tree, schema = chain(500_000)
+def test_a_million_nodes_are_checked_in_as_many_steps_as_a_thousand(
+    chain: Callable[[int], tuple[Tree, Schema]],
+) -> None:
+    few, many = (steps_of(partial(check_tree, *chain(depth), 1)) for depth in (500, 500_000))
 
-    began = time.perf_counter()
-    check_tree(tree, schema, 1)
-
-    assert time.perf_counter() - began < 1.0
+    assert many == few

@@ -78,6 +78,7 @@ def test_every_command_that_reads_rows_has_the_options_of_reading(command, fitte
         "predict": [model, table],
         "evaluate": [model, table],
         "compare": [table, "--target", "y", "--candidate", "cart,id3", "--cv", 2],
+        "near-optimal": [table, "--target", "y", "--max-depth", 1],
         "report": [model, table, "--out", tmp_path / "page.html"],
         "explain": [model, table],
         "audit": [model, table],

@@ -10,7 +10,6 @@ squared error as share of the variance) on fitted and held-out rows.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from pairs import machine, write_json
-from real_data import read
+from real_data import read, those_there
 
 import treewright as tw
 
@@ -86,11 +85,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(machine())
     found = []
-    for name in given.names:
-        facts = json.loads((given.data / f"{name}.json").read_text(encoding="utf-8"))
-        if not (given.data / facts["file"]).exists():
-            print(f"{name}: not there, skipped")
-            continue
+    for facts in those_there(given.names, given.data):
         found += measure(facts, given.data, given)
     write_json(given.out, [], trees=found)
 

@@ -10,7 +10,6 @@ told.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 import warnings
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from pairs import machine, write_json
-from real_data import read
+from real_data import read, those_there
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import treewright as tw
@@ -91,11 +90,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(machine())
     found = []
-    for name in given.names:
-        facts = json.loads((given.data / f"{name}.json").read_text(encoding="utf-8"))
-        if not (given.data / facts["file"]).exists():
-            print(f"{name}: not there, skipped")
-            continue
+    for facts in those_there(given.names, given.data):
         found += measure(facts, given.data, given.depths, given.search)
     write_json(given.out, [], trees=found)
 

@@ -30,6 +30,16 @@ import treewright as tw
 MISSING = "(missing)"
 
 
+def those_there(names: list[str], folder: Path) -> Iterator[dict[str, Any]]:
+    """The facts of data sets; those whose file is not there are named and skipped."""
+    for name in names:
+        facts = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        if (folder / facts["file"]).exists():
+            yield facts
+        else:
+            print(f"{name}: not there, skipped")
+
+
 def read(facts: dict[str, Any], folder: Path) -> tuple[pl.DataFrame, pl.Series]:
     """A data set's columns and target."""
     nominal, target = facts["nominal"], facts["target"]

@@ -234,7 +234,9 @@ MIXED = ("numeric", "ordinal", "nominal")
 
 @pytest.mark.parametrize("max_depth", [None, 2, 3])
 def test_no_consistent_tree_has_fewer_leaves(max_depth):
-    for case in few(consistent_cases(MIXED, range(120)), 8):
+    cases = few(consistent_cases(MIXED, range(120)), 8)
+    assert len(cases) >= 8
+    for case in cases:
         assert not faults_of_smallest(case, max_depth), case
 
 

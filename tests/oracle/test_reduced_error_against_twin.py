@@ -53,7 +53,9 @@ def drawn(seed, loss, divides, n_outputs):
 @pytest.mark.parametrize("loss", TASKS)
 def test_losses_and_cuts_are_those_of_the_twin(loss, divides, n_outputs):
     n_cut = n_kept = 0
-    for seed in SEEDS:
+    for number, seed in enumerate([*SEEDS, *range(40)]):
+        if number >= len(SEEDS) and n_cut and n_kept:
+            break  # further tables only until one is cut and one is not cut to its root
         root, model, rows = drawn(seed, loss, divides, n_outputs)
         table = leaf_table(model)
         says = table.codes if model.task == "classification" else table.values
@@ -75,7 +77,7 @@ def test_losses_and_cuts_are_those_of_the_twin(loss, divides, n_outputs):
         n_cut += len(cut) > 0
         n_kept += decision.tree.n_nodes > 1
     assert n_cut
-    assert n_kept or len(SEEDS) < 40  # of a few tables all may be cut to their root
+    assert n_kept
 
 
 def test_costs_of_whole_weights_are_exact():
